@@ -2,6 +2,7 @@ package org.nettyrdma.codec.oncrpc;
 
 import io.netty.channel.ChannelHandlerContext;
 import java.util.function.BooleanSupplier;
+import org.nettyrdma.codec.oncrpc.transport.ProgressSamples;
 import org.nettyrdma.codec.oncrpc.transport.ProgressWatch;
 import org.nettyrdma.peer.PeerLog;
 import org.slf4j.Logger;
@@ -13,15 +14,13 @@ import org.slf4j.LoggerFactory;
  */
 final class RecordProgress implements ProgressWatch.Source {
 
-    /** How often is looked for progress, and how long a record may make too little of it while others wait for memory. */
-    private static final long CONTENDED_MILLIS = 1000;
-
     private static final Logger LOGGER = LoggerFactory.getLogger(RecordProgress.class);
 
     private final ChannelHandlerContext ctx;
     private final MemoryBudget records;
     private final TransferLimits limits;
     private final BooleanSupplier heldUp;
+    /** How often is looked for progress, and how long a record may make too little of it while others wait for memory. */
     private final long windowMillis;
     private final ProgressWatch watch;
     private boolean unfinished;
@@ -38,9 +37,9 @@ final class RecordProgress implements ProgressWatch.Source {
         this.records = records;
         this.limits = limits;
         this.heldUp = heldUp;
-        windowMillis = Math.min(CONTENDED_MILLIS, limits.timeoutMillis());
-        watch = new ProgressWatch(ctx.executor(), new TransferLimits(windowMillis, limits.minBytesPerSecond()), this,
-                this::stalled);
+        TransferLimits contended = ProgressSamples.contended(limits);
+        windowMillis = contended.timeoutMillis();
+        watch = new ProgressWatch(ctx.executor(), contended, this, this::stalled);
     }
 
     void received(int bytes) {

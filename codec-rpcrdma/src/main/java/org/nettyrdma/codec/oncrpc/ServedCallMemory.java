@@ -26,8 +26,6 @@ final class ServedCallMemory implements ProgressWatch.Source {
      */
     static final int CALL_BYTES = 1024;
 
-    /** How long replies may make too little progress while who has no memory waits for it. */
-    private static final long CONTENDED_MILLIS = 1000;
 
     private static final Logger LOGGER = LoggerFactory.getLogger(ServedCallMemory.class);
 
@@ -53,8 +51,7 @@ final class ServedCallMemory implements ProgressWatch.Source {
         this.pause = pause;
         this.replyWritten = replyWritten;
         this.watch = new ProgressWatch(ctx.executor(), limits, this, () -> stalled(limits, ""));
-        TransferLimits contended = new TransferLimits(Math.min(CONTENDED_MILLIS, limits.timeoutMillis()),
-                limits.minBytesPerSecond());
+        TransferLimits contended = ProgressSamples.contended(limits);
         this.contendedWatch = new ProgressWatch(ctx.executor(), contended, this, () -> stalledForAMoment(contended));
     }
 

@@ -12,6 +12,9 @@ public final class ProgressSamples {
     /** How many times it has to look within one time-out. So it notices too little progress at most one such interval late. */
     public static final int PER_TIMEOUT = 4;
 
+    /** How long a peer may make too little progress while who has no memory waits for it. */
+    private static final long CONTENDED_MILLIS = 1000;
+
     private final ProgressWatch.Source source;
     private final long minBytes;
     /** What was begun, and what had moved, at each of the last moments; {@code samples % PER_TIMEOUT} is a time-out old. */
@@ -39,6 +42,16 @@ public final class ProgressSamples {
     public static long minBytes(TransferLimits limits) {
         double bytes = (double) limits.minBytesPerSecond() * limits.timeoutMillis() / 1000; // no overflow
         return Math.max(1, (long) bytes);
+    }
+
+    /**
+     * What is demanded while who has no memory waits for it: the same rate, over a second at most.
+     *
+     * @param limits what is demanded at other times
+     * @return other limits
+     */
+    public static TransferLimits contended(TransferLimits limits) {
+        return new TransferLimits(Math.min(CONTENDED_MILLIS, limits.timeoutMillis()), limits.minBytesPerSecond());
     }
 
     /**

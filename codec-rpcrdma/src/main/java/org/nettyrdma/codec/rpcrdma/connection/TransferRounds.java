@@ -27,9 +27,6 @@ public final class TransferRounds {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(TransferRounds.class);
 
-    /** How long transfers may make too little progress while who has no memory waits for it. */
-    private static final long CONTENDED_MILLIS = 1000;
-
     /** What looks at a connection. */
     interface Look {
 
@@ -53,7 +50,7 @@ public final class TransferRounds {
     public TransferRounds(TransferLimits limits, BooleanSupplier memoryIsGone) {
         this.limits = limits;
         this.memoryIsGone = memoryIsGone;
-        contendedLimits = new TransferLimits(Math.min(CONTENDED_MILLIS, limits.timeoutMillis()), limits.minBytesPerSecond());
+        contendedLimits = ProgressSamples.contended(limits);
     }
 
     TransferLimits limits() {
