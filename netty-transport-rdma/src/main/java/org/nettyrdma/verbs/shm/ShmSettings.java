@@ -1,6 +1,7 @@
 package org.nettyrdma.verbs.shm;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.nio.file.attribute.UserPrincipal;
@@ -21,19 +22,39 @@ record ShmSettings(Path directory, Set<UserPrincipal> otherUsers) {
 
     private static final Path MEMORY_FILE_SYSTEM = Path.of("/dev/shm");
 
+    /** The longest path at which Java on Linux lets a socket be. */
+    private static final int MAX_SOCKET_PATH_BYTES = 106;
+    /** The longest name by which a socket is found: {@code /port-}, an IPv6 address in full, {@code -} and a port. */
+    private static final int MAX_NAME_BYTES = 51;
+    static final int MAX_DIRECTORY_BYTES = MAX_SOCKET_PATH_BYTES - MAX_NAME_BYTES;
+
     /**
      * What the system properties say.
      *
-     * @throws IOException if the directory has no name, which would be that in which the process happens to run, or the system
+     * @throws IOException if the directory is none for sockets, or depends on where the process happens to run, or the system
      *                     does not know one of the users
      */
     static ShmSettings ofSystem() throws IOException {
         String directory = System.getProperty(DIRECTORY_PROPERTY);
-        if (directory != null && directory.isBlank()) {
+        return new ShmSettings(directory != null ? directory(directory) : MEMORY_FILE_SYSTEM.resolve("netty-rdma-" + userId()),
+                users(System.getProperty(USERS_PROPERTY, "")));
+    }
+
+    private static Path directory(String name) throws IOException {
+        if (name.isBlank()) {
             throw new IOException(DIRECTORY_PROPERTY + " is empty (expected: a directory in a memory file system)");
         }
-        return new ShmSettings(directory != null ? Path.of(directory)
-                : MEMORY_FILE_SYSTEM.resolve("netty-rdma-" + userId()), users(System.getProperty(USERS_PROPERTY, "")));
+        Path path = Path.of(name).normalize();
+        if (!path.isAbsolute()) {
+            throw new IOException(DIRECTORY_PROPERTY + ": '" + name + "' is another directory for each process that runs "
+                    + "elsewhere (expected: an absolute path)");
+        }
+        int bytes = path.toString().getBytes(StandardCharsets.UTF_8).length;
+        if (bytes > MAX_DIRECTORY_BYTES) {
+            throw new IOException(DIRECTORY_PROPERTY + ": " + path + " has " + bytes + " bytes (expected: at most "
+                    + MAX_DIRECTORY_BYTES + ", with which the paths of sockets in it are not too long)");
+        }
+        return path;
     }
 
     private static Set<UserPrincipal> users(String names) throws IOException {
