@@ -12,7 +12,6 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
-import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -36,8 +35,6 @@ final class Setup implements SocketHandler {
     private static final int FIRST_RETRY_MILLIS = 2;
     /** So rarely that a thousand connections that wait leave the event loop most of its time. */
     private static final int LAST_RETRY_MILLIS = 128;
-    /** What Linux has room for in the address of a socket, without the 0 at its end. */
-    private static final int MAX_PATH_BYTES = 107;
     /** What the JDK says where the system speaks English. Elsewhere such an attempt ends with its time limit. */
     private static final String OTHER_KIND_OF_SOCKET = "Protocol wrong type for socket";
 
@@ -157,27 +154,21 @@ final class Setup implements SocketHandler {
         replyReader = new SetupFrameReader();
     }
 
-    /** {@code false} if the backlog is full. */
+    /**
+     * {@code false} if the backlog is full: nothing else is known that keeps this side from connecting. The JDK tells of a full
+     * one by an exception that only its text tells from others, in the language of the system.
+     */
     private boolean connect(SocketChannel attempt) throws IOException {
         try {
             return attempt.connect(UnixDomainSocketAddress.of(remotePath));
         } catch (ConnectException e) {
             throw e;
         } catch (IOException e) {
-            if (mayBeReached() && !OTHER_KIND_OF_SOCKET.equals(e.getMessage())) {
+            if (Files.isWritable(remotePath) && !OTHER_KIND_OF_SOCKET.equals(e.getMessage())) {
                 return false;
             }
             throw (ConnectException) new ConnectException(remoteAddress + ": " + e.getMessage()).initCause(e);
         }
-    }
-
-    /**
-     * Whether nothing is known that keeps this side from connecting. The JDK tells of a full backlog by an exception that only
-     * its text tells from others, in the language of the system.
-     */
-    private boolean mayBeReached() {
-        return remotePath.toString().getBytes(Charset.defaultCharset()).length <= MAX_PATH_BYTES
-                && Files.isWritable(remotePath);
     }
 
     private void retryConnect() {

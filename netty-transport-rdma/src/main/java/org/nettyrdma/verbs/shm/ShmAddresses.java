@@ -14,6 +14,7 @@ import java.net.SocketException;
 import java.net.UnixDomainSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.channels.UnsupportedAddressTypeException;
+import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
@@ -49,16 +50,25 @@ final class ShmAddresses {
     /**
      * The path that an address names.
      *
-     * @throws SocketException if it can be no path, such as an abstract name, which begins with a 0
+     * @throws SocketException if it is too long, or can be no path, such as an abstract name, which begins with a 0
      */
     static Path path(SocketAddress address) throws SocketException {
         if (address instanceof UnixDomainSocketAddress unix) {
-            return unix.getPath();
+            return ensureShort(unix.getPath());
         }
         if (isNettyPath(address)) {
-            return Netty.path(address);
+            return ensureShort(Netty.path(address));
         }
         throw new UnsupportedAddressTypeException();
+    }
+
+    private static Path ensureShort(Path path) throws SocketException {
+        int bytes = path.toString().getBytes(Charset.defaultCharset()).length;
+        if (bytes > ShmSettings.MAX_SOCKET_PATH_BYTES) {
+            throw new SocketException("the path of a socket has " + bytes + " bytes (limit: "
+                    + ShmSettings.MAX_SOCKET_PATH_BYTES + "): " + path);
+        }
+        return path;
     }
 
     /** A path as an address of the same kind as another one. */
@@ -124,7 +134,7 @@ final class ShmAddresses {
         for (String name : new String[] {name(inet.getAddress()), ANY}) {
             Path link = directory.shared().port(name, inet.getPort());
             if (Files.exists(link, LinkOption.NOFOLLOW_LINKS)) {
-                return link;
+                return ensureShort(link);
             }
         }
         throw new ConnectException("Connection refused: nobody listens over shared memory at " + inet + " in "

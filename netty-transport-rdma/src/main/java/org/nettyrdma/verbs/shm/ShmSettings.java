@@ -1,7 +1,7 @@
 package org.nettyrdma.verbs.shm;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.nio.charset.Charset;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.nio.file.attribute.UserPrincipal;
@@ -22,8 +22,8 @@ record ShmSettings(Path directory, Set<UserPrincipal> otherUsers) {
 
     private static final Path MEMORY_FILE_SYSTEM = Path.of("/dev/shm");
 
-    /** The longest path at which Java on Linux lets a socket be. */
-    private static final int MAX_SOCKET_PATH_BYTES = 106;
+    /** What Java takes as the path of a socket. Linux has room for one byte more. */
+    static final int MAX_SOCKET_PATH_BYTES = 106;
     /** The longest name by which a socket is found: {@code /port-}, an IPv6 address in full, {@code -} and a port. */
     private static final int MAX_NAME_BYTES = 51;
     static final int MAX_DIRECTORY_BYTES = MAX_SOCKET_PATH_BYTES - MAX_NAME_BYTES;
@@ -49,7 +49,7 @@ record ShmSettings(Path directory, Set<UserPrincipal> otherUsers) {
             throw new IOException(DIRECTORY_PROPERTY + ": '" + name + "' is another directory for each process that runs "
                     + "elsewhere (expected: an absolute path)");
         }
-        int bytes = path.toString().getBytes(StandardCharsets.UTF_8).length;
+        int bytes = path.toString().getBytes(Charset.defaultCharset()).length;
         if (bytes > MAX_DIRECTORY_BYTES) {
             throw new IOException(DIRECTORY_PROPERTY + ": " + path + " has " + bytes + " bytes (expected: at most "
                     + MAX_DIRECTORY_BYTES + ", with which the paths of sockets in it are not too long)");

@@ -12,8 +12,11 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.SocketException;
+import java.net.UnixDomainSocketAddress;
 import java.net.UnknownHostException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -83,6 +86,24 @@ class ShmAddressesTest {
             String expected = "not the path of a socket: Nul character not allowed; abstract names are not supported";
             assertEquals(expected, assertThrows(SocketException.class, () -> side.listen(address)).getMessage());
             assertEquals(expected, assertThrows(SocketException.class, () -> side.connect(address, 0)).getMessage());
+        }
+    }
+
+    /** Linux has room for one byte more than Java, which then refuses each attempt, in words like those for a full backlog. */
+    @Test
+    void shouldRefuseAPathThatIsTooLongForASocket() throws IOException {
+        Path longest = temporary.resolve("s".repeat(106 - temporary.toString().length() - 1));
+        Path longer = Path.of(longest + "s");
+        String expected = "the path of a socket has 107 bytes (limit: 106): " + longer;
+        try (ShmSide server = new ShmSide(new ShmProvider()); ShmSide client = new ShmSide(new ShmProvider())) {
+            server.listen(UnixDomainSocketAddress.of(longest));
+            Files.createSymbolicLink(longer, longest);
+            for (SocketAddress address : List.of(UnixDomainSocketAddress.of(longer),
+                    new DomainSocketAddress(longer.toString()))) {
+                assertEquals(expected, assertThrows(SocketException.class, () -> client.connect(address, 0)).getMessage());
+                assertEquals(expected, assertThrows(SocketException.class, () -> client.listen(address)).getMessage());
+            }
+            client.connect(UnixDomainSocketAddress.of(longest), 0);
         }
     }
 }
