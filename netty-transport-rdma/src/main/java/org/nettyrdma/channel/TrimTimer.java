@@ -1,6 +1,7 @@
 package org.nettyrdma.channel;
 
 import io.netty.util.concurrent.DefaultThreadFactory;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -27,6 +28,7 @@ final class TrimTimer implements Runnable {
     private final BooleanSupplier trim;
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private volatile boolean askedAgain;
+    private Future<?> task; // while scheduled
     private volatile long periodNanos = PERIOD_NANOS;
 
     /**
@@ -64,24 +66,46 @@ final class TrimTimer implements Runnable {
             return;
         }
         askedAgain = false;
-        try {
-            EXECUTOR.schedule(this, periodNanos, TimeUnit.NANOSECONDS);
-        } catch (OutOfMemoryError e) { // there can be no thread; who closes a channel is not to suffer from that
-            LOGGER.debug("Unused memory is given back when another channel ends", e);
-            scheduled.set(false);
+        synchronized (this) { // which the first run needs, too
+            try {
+                task = EXECUTOR.scheduleWithFixedDelay(this, periodNanos, periodNanos, TimeUnit.NANOSECONDS);
+            } catch (OutOfMemoryError e) { // there can be no thread; who closes a channel is not to suffer from that
+                LOGGER.debug("Unused memory is given back when another channel ends", e);
+                scheduled.set(false);
+            }
         }
     }
 
+    /** Whatever fails, it goes on or can be scheduled anew: to go on takes no memory. */
     @Override
     public void run() {
         boolean again = false;
         try {
             again = trim.getAsBoolean();
+        } catch (OutOfMemoryError e) { // perhaps no other channel ends
+            again = true;
         } catch (RuntimeException | Error e) { // of a provider
-            LOGGER.error("Unused memory cannot be given back", e);
+            tell(e);
         }
+        if (askedAgain) {
+            askedAgain = false;
+        } else if (!again) {
+            end();
+        }
+    }
+
+    private static void tell(Throwable failure) {
+        try {
+            LOGGER.error("Unused memory cannot be given back", failure);
+        } catch (OutOfMemoryError e) {
+            // One line less.
+        }
+    }
+
+    private synchronized void end() {
+        task.cancel(false);
         scheduled.set(false);
-        if (again || askedAgain) {
+        if (askedAgain) { // meanwhile
             schedule();
         }
     }

@@ -73,4 +73,38 @@ class TrimTimerTest extends TransportFixture {
             return count.get() >= 5;
         }, "looked after the failure");
     }
+
+    /** Perhaps no other channel ends any more, and nobody else would have the memory given back. */
+    @Test
+    void shouldTryAgainByItselfWhereTheHeapWasFull() throws Exception {
+        AtomicInteger looks = new AtomicInteger();
+        TrimTimer timer = shortened(new TrimTimer(() -> {
+            if (looks.incrementAndGet() <= 2) {
+                throw new OutOfMemoryError("Java heap space");
+            }
+            return false;
+        }));
+        timer.trimLater();
+        awaitTrue(() -> looks.get() == 3, "looked until there was memory to look");
+    }
+
+    @Test
+    void shouldGoOnAfterAFailureThatThereWasNoMemoryToTell() throws Exception {
+        AtomicInteger looks = new AtomicInteger();
+        TrimTimer timer = shortened(new TrimTimer(() -> {
+            looks.incrementAndGet();
+            throw new IllegalStateException("the provider cannot free memory") {
+                @Override
+                public String toString() {
+                    throw new OutOfMemoryError("Java heap space");
+                }
+            };
+        }));
+        timer.trimLater();
+        awaitTrue(() -> looks.get() == 1, "looked");
+        awaitTrue(() -> {
+            timer.trimLater();
+            return looks.get() >= 3;
+        }, "looked after the failure");
+    }
 }
