@@ -16,7 +16,7 @@ class FrameworksPageTest {
     private static final Path PAGE = Path.of("..", "docs", "frameworks.md");
     private static final Path SOURCES = Path.of("src", "test", "java", "org", "nettyrdma", "streamtests", "frameworks");
     private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");
-    private static final int BLOCKS = 18;
+    private static final int BLOCKS = 19;
 
     @Test
     void shouldShowWhatTheTestsRun() throws IOException {
