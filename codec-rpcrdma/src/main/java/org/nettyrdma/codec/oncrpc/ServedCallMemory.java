@@ -26,7 +26,6 @@ final class ServedCallMemory implements ProgressWatch.Source {
      */
     static final int CALL_BYTES = 1024;
 
-
     private static final Logger LOGGER = LoggerFactory.getLogger(ServedCallMemory.class);
 
     private final ChannelHandlerContext ctx;
