@@ -190,19 +190,22 @@ final class IwarpQueuePair implements QueuePair, SocketHandler, SharedReceiveSou
         }
     }
 
-    /** Writes this side's frame; then a responder is done, and an initiator reads the answer. */
+    /** Writes this side's frame; then a responder is done, and an initiator reads the answer when the socket has it. */
     private void negotiate() throws IOException {
-        channel.write(setupFrame);
         if (setupFrame.hasRemaining()) {
-            key.interestOps(SelectionKey.OP_WRITE);
-        } else if (request != null) {
-            established(request.frame());
-        } else {
-            key.interestOps(SelectionKey.OP_READ);
-            MpaFrame reply = replyReader.read(channel);
-            if (reply != null) {
-                replied(reply);
+            channel.write(setupFrame);
+            if (setupFrame.hasRemaining()) {
+                key.interestOps(SelectionKey.OP_WRITE);
+            } else if (request != null) {
+                established(request.frame());
+            } else {
+                key.interestOps(SelectionKey.OP_READ);
             }
+            return;
+        }
+        MpaFrame reply = replyReader.read(channel);
+        if (reply != null) {
+            replied(reply);
         }
     }
 
