@@ -84,7 +84,9 @@ public final class RdmaChannelStatistics {
         }
     }
 
-    private final AtomicLongArray values = new AtomicLongArray(Counter.values().length);
+    private static final int COUNTERS = Counter.values().length; // which takes a copy of them each time
+
+    private final AtomicLongArray values = new AtomicLongArray(COUNTERS);
 
     RdmaChannelStatistics() {
     }

@@ -264,10 +264,10 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
 
     /** What peers are told in version 2. */
     private PropertySet properties(RpcRdmaLimits own) {
-        return PropertySet.EMPTY
-                .with(TransportProperty.RECEIVE_BUFFER_SIZE, (long) own.inlineThresholdBytes())
-                .with(TransportProperty.REVERSE_REQUEST_SUPPORT,
-                        isReverse() ? ReverseRequestSupport.GENERAL : ReverseRequestSupport.NONE);
+        return new PropertySet(List.of(
+                new PropertySet.Value<>(TransportProperty.RECEIVE_BUFFER_SIZE, (long) own.inlineThresholdBytes()),
+                new PropertySet.Value<>(TransportProperty.REVERSE_REQUEST_SUPPORT,
+                        isReverse() ? ReverseRequestSupport.GENERAL : ReverseRequestSupport.NONE)));
     }
 
     private boolean isReverse() {

@@ -1,6 +1,7 @@
 package org.nettyrdma.codec.rpcrdma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.Bootstrap;
@@ -38,6 +39,23 @@ class OpenConnectionsTest {
                         pair.client.connections().channelCounter(counter), counter::name);
             }
             assertEquals(0, pair.client.connections().size());
+        }
+    }
+
+    /** What a closed channel has counted stays, but its credits are nobody's any more. */
+    @Test
+    void shouldLeaveOutWhatIsClosedAndStillDrains() throws Exception {
+        try (RpcRdmaPair pair = RpcRdmaPair.of(new BulkProgram(true))) {
+            RdmaChannel channel = connectWithReceives(pair);
+            OpenConnections connections = pair.client.connections();
+            assertEquals(2, connections.size());
+            long granted = connections.credits(credits -> credits.requests().granted());
+            channel.eventLoop().submit(() -> {
+                channel.close();
+                assertFalse(channel.releaseFuture().isDone());
+                assertEquals(1, connections.size());
+                assertEquals(granted / 2, connections.credits(credits -> credits.requests().granted()));
+            }).sync();
         }
     }
 

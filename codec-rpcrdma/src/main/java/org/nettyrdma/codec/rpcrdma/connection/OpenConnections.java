@@ -22,19 +22,21 @@ public final class OpenConnections {
     /** Turns of the event loop after the release of a channel in which its handlers may still be told of the end, and count. */
     private static final int LAST_TURNS = 3;
 
-    private final Map<RdmaChannel, CreditGate> open = new ConcurrentHashMap<>();
-    /** Those whose counters may change: the open ones, and those of which device or handlers have something. */
+    private static final RdmaChannelStatistics.Counter[] CHANNEL_COUNTERS = RdmaChannelStatistics.Counter.values();
+
+    /**
+     * Those whose counters may change: the open ones, and those of which device or handlers have something. The open ones have no
+     * map of their own: a connection is added and taken out once, and meters are read seldom.
+     */
     private final Map<RdmaChannel, CreditGate> counting = new ConcurrentHashMap<>();
     /** Held while a connection moves from there to the sums below: it would count twice or not at all for who reads then. */
     private final StampedLock moving = new StampedLock();
-    private final long[] endedChannels = new long[RdmaChannelStatistics.Counter.values().length];
+    private final long[] endedChannels = new long[CHANNEL_COUNTERS.length];
     /** The counters; what describes the present is 0. */
     private CreditStatistics endedCredits = new CreditStatistics(new Requests(0, 0, 0, 0, 0, 0, 0, 0, 0, 0), new Served(0, 0, 0));
 
     public void add(RdmaChannel channel, CreditGate gate) {
-        open.put(channel, gate);
         counting.put(channel, gate);
-        channel.closeFuture().addListener(closed -> open.remove(channel));
         channel.releaseFuture().addListener(released -> released(channel, LAST_TURNS));
     }
 
@@ -47,13 +49,12 @@ public final class OpenConnections {
             } catch (RuntimeException | Error e) { // no memory for the queue, for instance: nobody may look again
             }
         }
-        RdmaChannelStatistics.Counter[] counters = RdmaChannelStatistics.Counter.values();
         long stamp = moving.writeLock();
         try {
             CreditGate gate = counting.get(channel);
             if (gate != null) {
                 endedCredits = sum(endedCredits, gate.statistics()); // takes memory, and nothing behind it does
-                for (RdmaChannelStatistics.Counter counter : counters) {
+                for (RdmaChannelStatistics.Counter counter : CHANNEL_COUNTERS) {
                     endedChannels[counter.ordinal()] += channel.statistics().get(counter);
                 }
                 counting.remove(channel);
@@ -75,7 +76,11 @@ public final class OpenConnections {
 
     /** Connections that stand or are being made. */
     public int size() {
-        return open.size();
+        int size = 0;
+        for (RdmaChannel channel : counting.keySet()) {
+            size += channel.isOpen() ? 1 : 0;
+        }
+        return size;
     }
 
     public long channelCounter(RdmaChannelStatistics.Counter counter) {
@@ -90,18 +95,20 @@ public final class OpenConnections {
 
     /** The sum of a value that describes the present. */
     public long credits(ToLongFunction<CreditStatistics> value) {
-        return sum(open, value);
+        return sum(value, true);
     }
 
     /** The sum of a value that only grows. */
     public long creditCounter(ToLongFunction<CreditStatistics> counter) {
-        return steady(() -> counter.applyAsLong(endedCredits) + sum(counting, counter));
+        return steady(() -> counter.applyAsLong(endedCredits) + sum(counter, false));
     }
 
-    private static long sum(Map<RdmaChannel, CreditGate> connections, ToLongFunction<CreditStatistics> value) {
+    private long sum(ToLongFunction<CreditStatistics> value, boolean ofOpen) {
         long sum = 0;
-        for (CreditGate gate : connections.values()) {
-            sum += value.applyAsLong(gate.statistics());
+        for (Map.Entry<RdmaChannel, CreditGate> each : counting.entrySet()) {
+            if (!ofOpen || each.getKey().isOpen()) {
+                sum += value.applyAsLong(each.getValue().statistics());
+            }
         }
         return sum;
     }
