@@ -11,7 +11,8 @@ import org.nettyrdma.example.nfs.protocol.NfsStatus;
 /** Waits for calls in code that may block. */
 final class Await {
 
-    private static final long CLEAN_UP_MILLIS = 2000;
+    /** How long to wait for what only leaves things tidy. */
+    static final int CLEAN_UP_MILLIS = 2000;
 
     private Await() {
     }

@@ -51,6 +51,16 @@ public final class MountClient {
     }
 
     /**
+     * UMNT: takes a directory of this host out of the list of who mounted what. Its handle stays good.
+     *
+     * @param path what was mounted, as {@link #mount} had it
+     * @return completes when the server has answered
+     */
+    public CompletableFuture<Void> unmount(String path) {
+        return caller.call(MountProcedure.UMNT.number(), path(path), results -> null);
+    }
+
+    /**
      * EXPORT: lists the exported directories.
      *
      * @return the exports, and who may mount them

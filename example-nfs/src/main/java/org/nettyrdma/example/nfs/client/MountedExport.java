@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.nettyrdma.codec.oncrpc.AcceptStatus;
@@ -21,10 +22,11 @@ import org.nettyrdma.example.nfs.protocol.MountResult;
 /**
  * An export that a client may use.
  *
- * @param path its path on the server, normalised
+ * @param directory its path on the server, as the server has it
  * @param handle its root
+ * @param mountPort the TCP port where MOUNT was asked; empty for the NFS connection
  */
-record MountedExport(String path, FileHandle handle) {
+record MountedExport(String directory, FileHandle handle, OptionalInt mountPort) {
 
     private static final int MAX_NAMED_EXPORTS = 10;
 
@@ -39,7 +41,7 @@ record MountedExport(String path, FileHandle handle) {
             return mountOnPort(endpoint, options.mountPort().getAsInt(), options);
         }
         try {
-            return mountNearest(endpoint, connection::call, options.credential());
+            return mountNearest(endpoint, connection::call, options.credential(), OptionalInt.empty());
         } catch (RpcAcceptException e) {
             if (e.status() != AcceptStatus.PROG_UNAVAIL && e.status() != AcceptStatus.PROG_MISMATCH) {
                 throw e;
@@ -60,13 +62,13 @@ record MountedExport(String path, FileHandle handle) {
     }
 
     private static MountedExport mountOnPort(NfsEndpoint endpoint, int port, NfsClientOptions options) throws IOException {
-        try (TcpConnection connection = TcpConnection.open(endpoint.host(), port, options)) {
-            return mountNearest(endpoint, connection.rpc()::call, options.credential());
+        try (TcpConnection connection = TcpConnection.open(endpoint.host(), port, options, options.connectTimeoutMillis())) {
+            return mountNearest(endpoint, connection.rpc()::call, options.credential(), OptionalInt.of(port));
         }
     }
 
     private static MountedExport mountNearest(NfsEndpoint endpoint, Function<RpcRequest, Future<ByteBuf>> rpc,
-            OpaqueAuth credential) throws IOException {
+            OpaqueAuth credential, OptionalInt mountPort) throws IOException {
         MountClient client = new MountClient(rpc, credential);
         List<ExportEntry> exports = Await.result(client.exports());
         Optional<String> nearest = exports.stream().map(ExportEntry::directory)
@@ -80,8 +82,47 @@ record MountedExport(String path, FileHandle handle) {
                     + (exports.size() > MAX_NAMED_EXPORTS ? " and " + (exports.size() - MAX_NAMED_EXPORTS) + " more" : ""));
         }
         MountResult mounted = Await.result(client.mount(nearest.get()));
-        requireFlavor(nearest.get(), mounted.flavors(), credential);
-        return new MountedExport(RemotePath.normalize(nearest.get()), mounted.handle());
+        MountedExport export = new MountedExport(nearest.get(), mounted.handle(), mountPort);
+        try {
+            requireFlavor(nearest.get(), mounted.flavors(), credential);
+        } catch (MountException e) {
+            export.unmount(rpc, credential);
+            throw e;
+        }
+        return export;
+    }
+
+    /** Its path on the server, normalised. */
+    String path() {
+        return RemotePath.normalize(directory);
+    }
+
+    /**
+     * Has the server take this client off its list of who mounted what, which is for people to look at: waits a little for that,
+     * and not at all for a server that is away. Not on an event loop; also on a thread that was interrupted.
+     */
+    void unmount(NfsEndpoint endpoint, ServerConnection connection, NfsClientOptions options) {
+        if (!connection.isConnected()) {
+            return;
+        }
+        if (mountPort.isEmpty()) {
+            unmount(connection::call, options.credential());
+        } else {
+            boolean interrupted = Thread.interrupted(); // would end the attempt to connect
+            int timeoutMillis = Math.min(options.connectTimeoutMillis(), Await.CLEAN_UP_MILLIS);
+            try (TcpConnection mountd = TcpConnection.open(endpoint.host(), mountPort.getAsInt(), options, timeoutMillis)) {
+                unmount(mountd.rpc()::call, options.credential());
+            } catch (IOException e) {
+                // It stays on the list, as with any client that does not say that it leaves.
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void unmount(Function<RpcRequest, Future<ByteBuf>> rpc, OpaqueAuth credential) {
+        Await.cleanUp(new MountClient(rpc, credential).unmount(directory));
     }
 
     /**

@@ -12,11 +12,14 @@ import java.util.function.LongConsumer;
 public final class NfsSession implements Closeable {
 
     private final ServerConnection connection;
+    /** Says to the server that this client leaves. */
+    private final Runnable unmount;
     private final NfsClient client;
     private final RemoteFiles files;
 
-    private NfsSession(ServerConnection connection, NfsClient client, RemoteFiles files) {
+    private NfsSession(ServerConnection connection, Runnable unmount, NfsClient client, RemoteFiles files) {
         this.connection = connection;
+        this.unmount = unmount;
         this.client = client;
         this.files = files;
     }
@@ -35,12 +38,14 @@ public final class NfsSession implements Closeable {
      */
     public static NfsSession open(NfsEndpoint endpoint, NfsClientOptions options) throws IOException {
         ServerConnection connection = connect(endpoint, options);
+        Runnable unmount = () -> { };
         try {
             MountedExport export = MountedExport.mount(endpoint, connection, options);
+            unmount = () -> export.unmount(endpoint, connection, options);
             NfsClient client = newClient(connection, options);
-            return new NfsSession(connection, client, RemoteFiles.open(client, export.path(), export.handle()));
+            return new NfsSession(connection, unmount, client, RemoteFiles.open(client, export.path(), export.handle()));
         } catch (IOException | RuntimeException e) {
-            connection.close();
+            close(connection, unmount);
             throw e;
         }
     }
@@ -93,10 +98,21 @@ public final class NfsSession implements Closeable {
         return connection.isConnected();
     }
 
-    /** Closes the connection and waits for that. Calls that still wait for a reply fail. */
+    /**
+     * Has the server take this client off its list of mounts, closes the connection, and waits for both: where the server does
+     * not answer, up to four seconds for the list. Calls that still wait for a reply fail. Nothing the second time.
+     */
     @Override
     public void close() {
-        connection.close();
+        close(connection, unmount);
+    }
+
+    private static void close(ServerConnection connection, Runnable unmount) {
+        try {
+            unmount.run();
+        } finally {
+            connection.close();
+        }
     }
 
     private static ServerConnection connect(NfsEndpoint endpoint, NfsClientOptions options) throws IOException {

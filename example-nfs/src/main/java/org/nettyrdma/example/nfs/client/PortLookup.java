@@ -42,7 +42,8 @@ final class PortLookup {
 
     private static Optional<Integer> port(String host, Transport transport, int program, int version, NfsClientOptions options)
             throws IOException {
-        try (TcpConnection connection = TcpConnection.open(host, options.rpcbindPort(), options)) {
+        try (TcpConnection connection = TcpConnection.open(host, options.rpcbindPort(), options,
+                options.connectTimeoutMillis())) {
             RpcbindClient rpcbind = new RpcbindClient(connection.rpc());
             CompletableFuture<Optional<UniversalAddress>> address = switch (transport) {
                 case TCP -> rpcbind.versionAddress(program, version);

@@ -38,12 +38,13 @@ final class TcpConnection implements Closeable {
      * Connects, and waits until that is done. Not on an event loop. The addresses of a name are tried one after the other, of
      * both versions of IP; they share the time.
      *
+     * @param connectTimeoutMillis how long it may take, also where the options have more
      * @throws NfsConnectException if the server cannot be reached, or closes the connection at once
      * @throws InterruptedIOException if the thread was interrupted; the interrupt is kept
      */
-    static TcpConnection open(String host, int port, NfsClientOptions options) throws IOException {
-        long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(options.connectTimeoutMillis());
-        ServerAddresses addresses = ServerAddresses.of(Transport.TCP, host, port, options.connectTimeoutMillis());
+    static TcpConnection open(String host, int port, NfsClientOptions options, int connectTimeoutMillis) throws IOException {
+        long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(connectTimeoutMillis);
+        ServerAddresses addresses = ServerAddresses.of(Transport.TCP, host, port, connectTimeoutMillis);
         EventLoopGroup group =
                 Transport.TCP.newEventLoopGroup(1, "nfs-client", IdleStrategy.ADAPTIVE, options.provider());
         try {

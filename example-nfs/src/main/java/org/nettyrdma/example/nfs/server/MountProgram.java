@@ -1,6 +1,7 @@
 package org.nettyrdma.example.nfs.server;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.util.NetUtil;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -67,7 +68,7 @@ final class MountProgram implements RpcProgram {
         }
         ByteBuf out = call.alloc().buffer(INITIAL_RESULT_BYTES);
         try {
-            execute(procedure, call.arguments(), hostOf(call), out);
+            execute(procedure, call.arguments(), hostOf(call.remoteAddress()), out);
         } catch (RuntimeException | Error e) {
             out.release();
             throw e;
@@ -75,11 +76,17 @@ final class MountProgram implements RpcProgram {
         call.reply(out);
     }
 
-    /** Tells clients apart by their host, because one may use several connections one after the other or at once. */
-    private static String hostOf(RpcCall call) {
-        SocketAddress address = call.remoteAddress();
-        return address instanceof InetSocketAddress inet && inet.getAddress() != null
-                ? inet.getAddress().getHostAddress() : String.valueOf(address);
+    /**
+     * Tells clients apart by their host, because one may use several connections one after the other or at once. Addresses are
+     * in their short form (RFC 5952), and those of one link have its zone.
+     */
+    static String hostOf(SocketAddress address) {
+        if (!(address instanceof InetSocketAddress inet) || inet.isUnresolved()) {
+            return String.valueOf(address);
+        }
+        String longForm = inet.getAddress().getHostAddress();
+        int zone = longForm.indexOf('%');
+        return NetUtil.toAddressString(inet.getAddress()) + (zone < 0 ? "" : longForm.substring(zone));
     }
 
     private void execute(MountProcedure procedure, ByteBuf arguments, String host, ByteBuf out) {

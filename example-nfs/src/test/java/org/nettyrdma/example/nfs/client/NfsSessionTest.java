@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -41,6 +42,9 @@ import org.nettyrdma.example.nfs.TestServer;
 import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.example.nfs.demo.DemoTree;
 import org.nettyrdma.example.nfs.demo.TreeSnapshot;
+import org.nettyrdma.example.nfs.protocol.Mount;
+import org.nettyrdma.example.nfs.protocol.MountEntry;
+import org.nettyrdma.example.nfs.protocol.MountProcedure;
 import org.nettyrdma.example.nfs.server.Export;
 import org.nettyrdma.example.nfs.server.MemoryFileSystem;
 
@@ -74,6 +78,41 @@ class NfsSessionTest {
         NfsClientOptions options = new NfsClientOptions().setMountPort(server.endpoint(Transport.TCP).port());
         try (NfsSession session = NfsSession.open(server.endpoint(Transport.RDMA, "/export"), options)) {
             assertEquals("/export", session.files().root().path());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void shouldLeaveTheListOfMounts(Transport transport) throws IOException {
+        NfsClientOptions options = new NfsClientOptions();
+        NfsSession first = NfsSession.open(server.endpoint(transport, "/export"), options);
+        NfsSession second = NfsSession.open(server.endpoint(transport, "/export"), options);
+        List<MountEntry> listed = List.of(new MountEntry(server.endpoint(transport).host(), "/export"));
+        assertEquals(listed, mounts());
+        first.close();
+        first.close();
+        assertEquals(listed, mounts());
+        second.close();
+        assertEquals(List.of(), mounts());
+    }
+
+    @Test
+    void shouldLeaveTheListOfMountsOfAnotherPort() throws IOException {
+        NfsClientOptions options = new NfsClientOptions().setMountPort(server.endpoint(Transport.TCP).port());
+        NfsSession session = NfsSession.open(server.endpoint(Transport.RDMA, "/export"), options);
+        assertEquals(1, mounts().size());
+        Thread.currentThread().interrupt(); // as a signal does
+        session.close();
+        assertTrue(Thread.interrupted());
+        assertEquals(List.of(), mounts());
+    }
+
+    private List<MountEntry> mounts() throws IOException {
+        NfsEndpoint endpoint = server.endpoint(Transport.TCP);
+        NfsClientOptions options = new NfsClientOptions();
+        try (TcpConnection connection = TcpConnection.open(endpoint.host(), endpoint.port(), options, 10_000)) {
+            return Await.result(new ProgramCaller(connection.rpc()::call, Mount.PROGRAM, Mount.VERSION, options.credential())
+                    .call(MountProcedure.DUMP.number(), Unpooled.EMPTY_BUFFER, MountEntry::readList));
         }
     }
 

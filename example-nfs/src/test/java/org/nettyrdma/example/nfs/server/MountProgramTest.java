@@ -9,7 +9,10 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.NetUtil;
 import java.io.IOException;
+import java.net.Inet6Address;
+import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -106,6 +109,15 @@ class MountProgramTest extends NfsTest {
         assertEquals(List.of("/directory"), mounted());
         assertFalse(client.callMount(MountProcedure.UMNTALL, out -> { }).isReadable());
         assertEquals(List.of(), mounted());
+    }
+
+    @Test
+    void shouldListAddressesInTheirShortForm() throws IOException {
+        byte[] linkLocal = NetUtil.createByteArrayFromIpAddressString("fe80::1");
+        assertEquals("::1", MountProgram.hostOf(new InetSocketAddress(NetUtil.LOCALHOST6, 1)));
+        assertEquals("127.0.0.1", MountProgram.hostOf(new InetSocketAddress(NetUtil.LOCALHOST4, 1)));
+        assertEquals("fe80::1%7", MountProgram.hostOf(new InetSocketAddress(Inet6Address.getByAddress(null, linkLocal, 7), 1)));
+        assertEquals("embedded", MountProgram.hostOf(new EmbeddedChannel().remoteAddress()));
     }
 
     /** A client that asks for the list a thousand times and reads nothing must not get more memory than is counted. */
