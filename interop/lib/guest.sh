@@ -35,7 +35,7 @@ start_guest() {
         -device virtio-net-pci,netdev=net >"$directory/qemu.log" 2>&1 &
     guest_pid=$!
     exec {line_in}<>"$directory/line.in" {line_out}<>"$directory/line.out"
-    await_job ready 120 || { say "the guest does not boot: $(cat "$directory/qemu.log")"; tail -20 "$console" >&2; stop_guest; return 1; }
+    await_job ready 300 || { say "the guest does not boot: $(cat "$directory/qemu.log")"; tail -20 "$console" >&2; stop_guest; return 1; }
 }
 
 stop_guest() {

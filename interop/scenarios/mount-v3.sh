@@ -9,7 +9,7 @@ scenario() {
     checked "create, rename, link, 900-byte symbolic link, truncate, append, holes, attributes, the order of times, errors"
     guest 240 use_sizes >"$log/sizes.log"
     checked "$(tail -1 "$log/sizes.log") files of sizes around every threshold, buffered and direct"
-    guest 300 use_large_directory 5000 >"$log/directory.log"
+    guest 600 use_large_directory 5000 >"$log/directory.log"
     expect "names in the large directory" "5000 5000" "$(tail -2 "$log/directory.log" | xargs)"
     expect "files in the large directory on the host" 5000 "$(find "$log/export/many" -type f | wc -l)"
     guest 180 empty_large_directory
