@@ -19,10 +19,12 @@ report_result() {
     say "   $result after $seconds s"
 }
 
-# The tails of everything that may tell why.
+# The tails of everything that may tell why, with what the last jobs of the guest have said.
 show_failure() {
     local file
-    for file in "$log"/*.log "$console"; do
+    local -a outputs
+    mapfile -t outputs < <(ls -t "$(share)"/jobs/*/output 2>/dev/null | head -3)
+    for file in "$log"/*.log "${outputs[@]}" "$console"; do
         [[ -s $file ]] || continue
         say "-- last lines of $file"
         tail -n 12 "$file" >&2
