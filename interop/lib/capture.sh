@@ -10,9 +10,10 @@ capture() {
     await 60 "the capture" test -s "$capture_file.raw"
 }
 
-# Ends the capture when it has seen a last datagram, and with it all that came before, and puts each MPA frame into a packet of its own.
+# Ends the capture when it has seen a last datagram, and with it all that came before, and puts each MPA frame into a packet of its own. The datagram has
+# the name of the file, for there may be another capture.
 stop_capture() {
-    echo "end of capture" >/dev/udp/127.0.0.1/9
+    echo "end of $capture_file" >/dev/udp/127.0.0.1/9
     await 60 "the end of the capture" capture_has_ended
     kill_capture
     ! grep -E 'dropped on .*: [0-9]+/[1-9]' "$log/capture.log" || { say "the capture has lost packets"; return 1; }
@@ -20,7 +21,7 @@ stop_capture() {
 }
 
 capture_has_ended() {
-    tail -c 4096 "$capture_file.raw" | grep -qa "end of capture"
+    tail -c 4096 "$capture_file.raw" | grep -qaF "end of $capture_file"
 }
 
 kill_capture() {

@@ -1,6 +1,7 @@
 # The virtual machine: start, stop, and run commands in it.
 
 guest_pid=
+guest_directory=$state/guest
 job_count=0
 
 guest_is_running() {
@@ -10,7 +11,7 @@ guest_is_running() {
 # Boots the guest unless it runs. Its first serial line is the console, the second carries the numbers of jobs.
 start_guest() {
     guest_is_running && return
-    local directory=$state/guest
+    local directory=$guest_directory
     rm -rf "$directory"
     mkdir -p "$directory/share/jobs"
     cp -r "$interop/guest" "$directory/share/guest"
@@ -50,7 +51,7 @@ stop_guest() {
 # A scenario runs in a subshell of its own, so numbers carry the scenario's process to stay different.
 start_job() {
     job=$BASHPID.$((++job_count))
-    local directory=$state/guest/share/jobs/$job
+    local directory=$guest_directory/share/jobs/$job
     mkdir "$directory"
     printf '%q ' "$@" >"$directory/command"
     echo "$job" >&"$line_in"
@@ -59,7 +60,7 @@ start_job() {
 # Waits for a job's end and returns its status: await_job NUMBER SECONDS. The status file in the share is what counts, the line only tells when to
 # look, so it does not matter who reads it.
 await_job() {
-    local number=$1 deadline=$((SECONDS + $2)) status=$state/guest/share/jobs/$1/status
+    local number=$1 deadline=$((SECONDS + $2)) status=$guest_directory/share/jobs/$1/status
     until [[ -s $status ]]; do
         guest_is_running || { say "the guest has died"; return 1; }
         [[ $SECONDS -lt $deadline ]] || { say "job $number did not end within $2 s"; show_blocked_tasks; return 124; }
@@ -71,7 +72,7 @@ await_job() {
 # Where the kernel holds what does not go on. Not by start_job: who waited wants the number of the job that hangs.
 show_blocked_tasks() {
     local name=blocked.$BASHPID.$SECONDS
-    local directory=$state/guest/share/jobs/$name
+    local directory=$guest_directory/share/jobs/$name
     mkdir "$directory"
     echo blocked_tasks >"$directory/command"
     echo "$name" >&"$line_in"
@@ -89,7 +90,7 @@ leave_guest() {
 }
 
 job_file() {
-    echo "$state/guest/share/jobs/$job/$1"
+    echo "$guest_directory/share/jobs/$job/$1"
 }
 
 # Runs a command in the guest and prints what it prints: guest SECONDS COMMAND...
@@ -124,7 +125,7 @@ guest_fails() {
 
 # The guest's share is here on the host and at /share in the guest.
 share() {
-    echo "$state/guest/share"
+    echo "$guest_directory/share"
 }
 
 # What the kernel always says: iw_cm misses the port mapper's daemon, nfsd opens its grace period, an emulated processor is slow.

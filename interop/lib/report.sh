@@ -1,7 +1,5 @@
 # What the run found.
 
-results=()
-
 # A scenario says what it has checked, one line each.
 checked() {
     say "   $*"
@@ -12,11 +10,12 @@ note_failure() {
     say "   failed at $2:$3 (status $1): $4"
 }
 
+# report_result INDEX passed|FAILED SECONDS
 report_result() {
-    local name=$1 result=$2 seconds=$3 peer
-    peer=$(sed -n 's/^peer="\(.*\)"$/\1/p' "$interop/scenarios/$name.sh")
-    results+=("$name|$peer|$result|$seconds")
-    say "   $result after $seconds s"
+    local peer
+    peer=$(sed -n 's/^peer="\(.*\)"$/\1/p' "$interop/scenarios/${names[$1]}.sh")
+    echo "$peer|$2|$3" >"$state/result.$1"
+    say "   $2 after $3 s"
 }
 
 # The tails of everything that may tell why, with what the last jobs of the guest have said.
@@ -32,10 +31,11 @@ show_failure() {
 }
 
 print_report() {
-    local row name peer result seconds
+    local index name peer result seconds
     printf '\n%-12s %-20s %-7s %8s  %s\n' scenario peer result seconds checked
-    for row in "${results[@]}"; do
-        IFS='|' read -r name peer result seconds <<<"$row"
+    for index in "${!names[@]}"; do
+        name=${names[index]}
+        IFS='|' read -r peer result seconds <"$state/result.$index"
         printf '%-12s %-20s %-7s %8s  ' "$name" "$peer" "$result" "$seconds"
         if [[ -s $state/$name/checked ]]; then
             sed "2,\$s/^/$(printf '%52s' '')/" "$state/$name/checked"
@@ -45,13 +45,19 @@ print_report() {
     done
 }
 
-remove_state_without_failures() {
-    local row
-    for row in "${results[@]}"; do
-        [[ $row != *'|FAILED|'* ]] || { say "logs are in $state"; return; }
+all_have_passed() {
+    local index
+    for index in "${!names[@]}"; do
+        grep -qs '|passed|' "$state/result.$index" || return 1
     done
-    [[ ${#died[@]} -eq 0 ]] || return 0
-    rm -rf "$state"
+}
+
+remove_state_without_failures() {
+    if grep -qs '|FAILED|' "$state"/result.*; then
+        say "logs are in $state"
+    elif [[ ! -s $state/died ]]; then
+        rm -rf "$state"
+    fi
 }
 
 # Two figures, the first as a multiple of the second.

@@ -1,5 +1,6 @@
 # What the Java side costs: the channel and perftest, which is C on the same verbs, on the same device in the same run.
 peer="perftest, siw and rxe"
+alone="it measures time"
 
 scenario() {
     tolerate 'speed is unknown, defaulting to' # rxe, of the virtual network card

@@ -1,6 +1,7 @@
 # 64 clients of ours for an hour: servers killed and ended, connections cut, slow readers. No lost or doubled call, nothing grows.
 peer="our own ends"
 by_name_only="takes an hour, or SOAK_MINUTES"
+alone="it compares memory and times over an hour"
 
 scenario() {
     local seconds=$((${SOAK_MINUTES:-60} * 60)) class_path ports clients

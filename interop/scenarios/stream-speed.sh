@@ -2,6 +2,7 @@
 # all arrives.
 peer="rstream, siw"
 by_name_only="measures, for minutes"
+alone="it measures time"
 guest_functions=stream
 
 latency_size=64:1:10000
