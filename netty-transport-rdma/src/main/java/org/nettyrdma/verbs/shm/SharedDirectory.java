@@ -194,11 +194,16 @@ final class SharedDirectory {
 
     /**
      * Removes the files of processes that have ended without doing so, when the system has had the time to take their locks away.
-     * Another thread does so.
+     * Another thread does so. Where it fails, for want of heap for instance, the next request begins anew.
      */
     void removeDeadSoon() {
         if (removalRequests.getAndIncrement() == 0) {
-            later(SOON_MILLIS, this::removeDeadTwice);
+            try {
+                later(SOON_MILLIS, this::removeDeadTwice);
+            } catch (RuntimeException | Error e) {
+                removalRequests.set(0);
+                throw e;
+            }
         }
     }
 
@@ -213,8 +218,15 @@ final class SharedDirectory {
         });
     }
 
-    private static void later(int delayMillis, Runnable task) {
-        CompletableFuture.delayedExecutor(delayMillis, TimeUnit.MILLISECONDS).execute(task);
+    private void later(int delayMillis, Runnable task) {
+        CompletableFuture.delayedExecutor(delayMillis, TimeUnit.MILLISECONDS).execute(() -> {
+            try {
+                task.run();
+            } catch (RuntimeException | Error e) {
+                removalRequests.set(0);
+                throw e;
+            }
+        });
     }
 
     /** Removes the files of processes that have ended without doing so. */

@@ -12,7 +12,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Properties;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -65,6 +67,38 @@ class SharedDirectoryLockTest {
         Files.delete(strange);
         directory.shared().removeDead();
         assertTrue(Files.notExists(dead));
+        directory.forget();
+    }
+
+    /** The thread that looks may find no heap to do so. */
+    @Test
+    @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldLookAgainWhenAskedAfterALookThatHasFailed() throws Exception {
+        Path shared = temporary.resolve("shm");
+        ProcessDirectory directory = ProcessDirectory.of(new ShmSettings(shared, Set.of()));
+        Path dead = Files.createDirectory(shared.resolve("i0000000000000002"));
+        CountDownLatch failed = new CountDownLatch(1);
+        Properties properties = System.getProperties();
+        System.setProperties(new Properties(properties) {
+            @Override
+            public String getProperty(String key) {
+                if (key.equals(SharedDirectory.propertyOf(dead))) {
+                    failed.countDown();
+                    throw new OutOfMemoryError("Java heap space");
+                }
+                return super.getProperty(key);
+            }
+        });
+        try {
+            directory.shared().removeDeadSoon();
+            failed.await();
+        } finally {
+            System.setProperties(properties);
+        }
+        while (Files.exists(dead)) {
+            directory.shared().removeDeadSoon();
+            Thread.onSpinWait();
+        }
         directory.forget();
     }
 
