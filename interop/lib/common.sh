@@ -9,9 +9,16 @@ die() {
     exit 1
 }
 
+# A limit is for one guest at a time, which has the processors to itself: allowed SECONDS
+allowed() {
+    echo $(($1 * guests))
+}
+
 # Waits until a command succeeds: await SECONDS WHAT COMMAND...
 await() {
-    local limit=$1 what=$2 deadline=$((SECONDS + $1))
+    local limit what=$2
+    limit=$(allowed "$1")
+    local deadline=$((SECONDS + limit))
     shift 2
     until "$@"; do
         [[ $SECONDS -lt $deadline ]] || { say "gave up waiting for $what after $limit s"; return 1; }

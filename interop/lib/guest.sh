@@ -64,10 +64,12 @@ start_job() {
 # Waits for a job's end and returns its status: await_job NUMBER SECONDS. The status file in the share is what counts, the line only tells when to
 # look, so it does not matter who reads it.
 await_job() {
-    local number=$1 deadline=$((SECONDS + $2)) status=$guest_directory/share/jobs/$1/status
+    local number=$1 limit status=$guest_directory/share/jobs/$1/status
+    limit=$(allowed "$2")
+    local deadline=$((SECONDS + limit))
     until [[ -s $status ]]; do
         guest_is_running || { say "the guest has died"; return 1; }
-        [[ $SECONDS -lt $deadline ]] || { say "job $number did not end within $2 s"; show_blocked_tasks; return 124; }
+        [[ $SECONDS -lt $deadline ]] || { say "job $number did not end within $limit s"; show_blocked_tasks; return 124; }
         read -r -t 0.2 <&"$line_out" || true
     done
     return "$(<"$status")"

@@ -63,7 +63,7 @@ stop_product() {
 # Runs our client with a time limit: client SECONDS COMMAND ARGUMENT... Over TCP also to our own server on this host, so that there is something
 # to capture.
 client() {
-    timeout "$1" "$nfs" "$2" --provider iwarp "${@:3}" 2>>"$log/client.log"
+    timeout "$(allowed "$1")" "$nfs" "$2" --provider iwarp "${@:3}" 2>>"$log/client.log"
 }
 
 # A number that our side printed at its end, summed over connections; needs --statistics: statistic LOG NAME

@@ -40,7 +40,7 @@ survive_broken_link() {
 
 survive_restarted_kernel() {
     local worker deadline=$((SECONDS + 20)) restarts=0
-    guest 30 start_kernel_server "$laboratory"
+    guest 60 start_kernel_server "$laboratory"
     copy_until_enough kernel "rdma://127.0.0.1:$guest_rdma_port/tmp/export" --mount-port "$guest_mount_port" &
     worker=$!
     until [[ $SECONDS -ge $deadline && $restarts -ge 5 ]] && has_lost 5; do

@@ -3,7 +3,7 @@ peer="kernel server, siw"
 
 scenario() {
     local url
-    guest 30 start_kernel_server "$laboratory"
+    guest 60 start_kernel_server "$laboratory"
     url=rdma://127.0.0.1:$guest_rdma_port/tmp/export
     make_tree "$log/tree" 256
     checksums "$log/tree" >"$log/sums.source"

@@ -80,7 +80,7 @@ server_counts() {
 }
 
 kernel_server() {
-    guest 30 start_kernel_server "$laboratory"
+    guest 60 start_kernel_server "$laboratory"
     guest 180 copy_by_product "$nfs_java" "$native_library" rdma://10.0.2.15:20049/tmp/export/ 20048 >"$log/kernel.$1.log"
     guest 60 stop_kernel_server "$laboratory"
     withdrawn_as_expected "$1" "$log/kernel.$1.log"

@@ -4,7 +4,7 @@ peer="tshark"
 
 scenario() {
     make_tree "$log/tree" 12
-    guest 30 start_kernel_server "$laboratory"
+    guest 60 start_kernel_server "$laboratory"
     record kernel "$guest_rdma_port" v1 "rdma://127.0.0.1:$guest_rdma_port/tmp/export" --mount-port "$guest_mount_port"
     guest 60 stop_kernel_server "$laboratory"
     judge_version_one kernel "kernel server" 2

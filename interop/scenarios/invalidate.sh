@@ -29,7 +29,7 @@ kernel_client() {
 }
 
 kernel_server() {
-    guest 30 start_kernel_server "$laboratory"
+    guest 60 start_kernel_server "$laboratory"
     head -c 8M /dev/urandom >"$log/data"
     capture "$guest_rdma_port" "$log/server.pcap"
     client 60 put --statistics --mount-port "$guest_mount_port" "$log/data" "rdma://127.0.0.1:$guest_rdma_port/tmp/export/" >"$log/put.log"

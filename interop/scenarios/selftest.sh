@@ -2,7 +2,7 @@
 peer="kernel to kernel"
 
 scenario() {
-    guest 30 start_kernel_server "$laboratory"
+    guest 60 start_kernel_server "$laboratory"
     guest 30 self_mount "port=20049" 10.0.2.15
     guest 60 self_copy
     guest 30 umount /mnt

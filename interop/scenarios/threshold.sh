@@ -33,7 +33,7 @@ kernel_client() {
 }
 
 kernel_server() {
-    guest 30 start_kernel_server "$laboratory"
+    guest 60 start_kernel_server "$laboratory"
     head -c 3000 /dev/urandom >"$log/three"
     head -c 700 /dev/urandom >"$log/small"
     expect_output "RDMA Reads for 3000 bytes at 4096" 0 reads_of_put "$guest_rdma_port" "$log/three"

@@ -3,7 +3,7 @@ peer="tshark"
 
 scenario() {
     make_tree "$log/tree" 4
-    guest 30 start_kernel_server "$laboratory"
+    guest 60 start_kernel_server "$laboratory"
     capture "$guest_rdma_port" "$log/kernel.pcap"
     copy_both_ways "rdma://127.0.0.1:$guest_rdma_port/tmp/export" --mount-port "$guest_mount_port"
     stop_capture
