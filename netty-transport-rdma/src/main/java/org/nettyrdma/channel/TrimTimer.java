@@ -1,6 +1,7 @@
 package org.nettyrdma.channel;
 
 import io.netty.util.concurrent.DefaultThreadFactory;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -70,8 +71,8 @@ final class TrimTimer implements Runnable {
             try {
                 task = EXECUTOR.scheduleWithFixedDelay(this, periodNanos, periodNanos, TimeUnit.NANOSECONDS);
             } catch (OutOfMemoryError e) { // there can be no thread; who closes a channel is not to suffer from that
-                LOGGER.debug("Unused memory is given back when another channel ends", e);
                 scheduled.set(false);
+                LOGGER.debug("Unused memory is given back when another channel ends", e);
             }
         }
     }
@@ -79,6 +80,9 @@ final class TrimTimer implements Runnable {
     /** Whatever fails, it goes on or can be scheduled anew: to go on takes no memory. */
     @Override
     public void run() {
+        if (!scheduled.get()) { // it was in the queue already when there could be no thread: nobody else would end it
+            throw new CancellationException();
+        }
         boolean again = false;
         try {
             again = trim.getAsBoolean();

@@ -1,9 +1,11 @@
 package org.nettyrdma.channel;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -106,5 +108,14 @@ class TrimTimerTest extends TransportFixture {
             timer.trimLater();
             return looks.get() >= 3;
         }, "looked after the failure");
+    }
+
+    /** As one that was queued when no thread could be made for it, which would otherwise go on for ever. */
+    @Test
+    void shouldEndARunThatIsNotScheduled() {
+        AtomicInteger looks = new AtomicInteger();
+        TrimTimer timer = new TrimTimer(() -> looks.incrementAndGet() < 0);
+        assertThrows(CancellationException.class, timer::run);
+        assertEquals(0, looks.get());
     }
 }
