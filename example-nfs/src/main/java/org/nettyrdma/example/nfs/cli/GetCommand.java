@@ -57,12 +57,13 @@ final class GetCommand extends RemoteCommand {
         if (file.attributes().isDirectory() && !recursive) {
             throw new IOException(endpoint.path() + ": it is a directory; use -r to copy it");
         }
-        Path target = intoDirectory ? child(file) : local;
+        String name = endpoint.name(); // that of the link, where one was followed
+        Path target = intoDirectory ? child(file, name) : local;
         long bytes = file.attributes().type() == FileType.REGULAR ? file.attributes().size() : CopyProgress.UNKNOWN_BYTES;
         try (CopyProgress progress = new CopyProgress("get", bytes, this::warn, this::report)) {
             // The root of a server has no name: what the user has named is no copy of it, and a server must not open it.
             TreeCopy.get(session.files(), file, target, transferOptions.toCopyOptions().setListener(progress)
-                    .setKeepsTargetAttributes(intoDirectory && file.name().isEmpty()));
+                    .setKeepsTargetAttributes(intoDirectory && name.isEmpty()));
             if (progress.skippedAny()) {
                 fail();
             }
@@ -70,9 +71,9 @@ final class GetCommand extends RemoteCommand {
     }
 
     /** The root of a server has no name: its files go into the directory itself. */
-    private Path child(RemoteFile file) throws IOException {
+    private Path child(RemoteFile file, String name) throws IOException {
         try {
-            return file.name().isEmpty() ? local.toRealPath() : LocalNames.child(local, file.name());
+            return name.isEmpty() ? local.toRealPath() : LocalNames.child(local, name);
         } catch (InvalidPathException e) {
             throw new IOException(file.path() + ": this machine cannot have its name: " + e.getReason(), e);
         }

@@ -43,7 +43,7 @@ final class PutCommand extends RemoteCommand {
     void execute() throws IOException {
         String url = arguments.get(arguments.size() - 1);
         NfsEndpoint endpoint = parseEndpoint(url);
-        List<Path> sources = arguments.subList(0, arguments.size() - 1).stream().map(this::parsePath).toList();
+        List<Path> sources = arguments.subList(0, arguments.size() - 1).stream().map(this::parseSource).toList();
         requireDifferentNames(sources, PutCommand::name, LocalNames::textOf);
         long totalBytes = 0;
         for (Path source : sources) {
@@ -55,7 +55,7 @@ final class PutCommand extends RemoteCommand {
             RemoteFiles files = session.files();
             RemoteFile existing = existing(files, endpoint.path());
             RemoteFile directory = existing != null && existing.attributes().isDirectory() ? existing : null;
-            if (directory == null && (sources.size() > 1 || url.endsWith("/"))) {
+            if (directory == null && (sources.size() > 1 || endpoint.path().endsWith("/"))) {
                 throw new IOException(endpoint.path() + (existing == null ? ": no such directory" : ": not a directory"));
             }
             RemoteFile parent = directory != null ? directory : files.findTarget(endpoint.parent().path());
@@ -73,6 +73,11 @@ final class PutCommand extends RemoteCommand {
                 fail();
             }
         }
+    }
+
+    /** Java leaves out the slash at the end of a path, behind which the system knows directories only. */
+    private Path parseSource(String path) {
+        return parsePath(path.endsWith("/") ? path + "." : path);
     }
 
     /** How many are to be copied, as far as that is known before. */

@@ -13,7 +13,8 @@ import org.nettyrdma.example.nfs.Transport;
  * @param transport what carries the calls
  * @param host name or address literal, without brackets
  * @param port port number, 1 to 65535
- * @param path absolute path with {@code /} between names, without empty names, {@code .} and {@code ..}
+ * @param path absolute path with {@code /} between names, without empty names, {@code .} and {@code ..}. One that has
+ *         been given with a {@code /} at its end, or with one of the latter there, ends with {@code /}: it is of a directory only
  */
 public record NfsEndpoint(Transport transport, String host, int port, String path) {
 
@@ -37,7 +38,7 @@ public record NfsEndpoint(Transport transport, String host, int port, String pat
         if (port < 1 || port > MAX_PORT) {
             throw new IllegalArgumentException("port " + port + " is not between 1 and " + MAX_PORT);
         }
-        path = RemotePath.normalize(path);
+        path = RemotePath.normalize(path) + (RemotePath.isOfDirectory(path) ? "/" : "");
     }
 
     /**
@@ -90,7 +91,7 @@ public record NfsEndpoint(Transport transport, String host, int port, String pat
      * @return the name, empty for the root
      */
     public String name() {
-        return RemotePath.name(path);
+        return RemotePath.name(RemotePath.normalize(path));
     }
 
     /**

@@ -21,8 +21,10 @@ import org.nettyrdma.example.nfs.protocol.ReadDirectoryPlusArguments;
 import org.nettyrdma.example.nfs.protocol.Sattr;
 
 /**
- * The files of a mounted export, by absolute path on the server. Methods wait for the server and must not be called on an
- * event loop; otherwise this is thread safe. They fail with {@link NfsException}, whose message begins with the path.
+ * The files of a mounted export, by absolute path on the server. A {@code /} at the end of a path means that it is of a
+ * directory: a link there is followed, except by what removes, and anything else is refused (path_resolution(7)). Methods wait
+ * for the server and must not be called on an event loop; otherwise this is thread safe. They fail with {@link NfsException},
+ * whose message begins with the path.
  */
 public final class RemoteFiles {
 
@@ -77,7 +79,7 @@ public final class RemoteFiles {
      * Finds a file. Symbolic links on the way are followed inside the export; an absolute target counts from its root.
      *
      * @param path absolute path on the server, at or below the mounted directory
-     * @return the file; if the last name is a symbolic link, the link itself
+     * @return the file; if the path ends with a symbolic link, the link itself
      * @throws IOException if there is no such file, a call fails, or links make the way longer than fits into a quarter of Java's
      *         memory
      */
@@ -101,6 +103,7 @@ public final class RemoteFiles {
     RemoteFile find(String path, boolean followLast, ListingBudget budget) throws IOException {
         Deque<String> names = new ArrayDeque<>(below(path));
         Deque<RemoteFile> way = new ArrayDeque<>(List.of(root));
+        boolean ofDirectory = RemotePath.isOfDirectory(path);
         int linksFollowed = 0;
         while (!names.isEmpty()) {
             String name = names.removeFirst();
@@ -111,7 +114,7 @@ public final class RemoteFiles {
                 continue;
             }
             RemoteFile found = lookup(way.getLast(), name);
-            if (found.attributes().type() != FileType.SYMBOLIC_LINK || names.isEmpty() && !followLast) {
+            if (found.attributes().type() != FileType.SYMBOLIC_LINK || names.isEmpty() && !followLast && !ofDirectory) {
                 budget.take(path, found.path());
                 way.addLast(found);
                 continue;
@@ -129,7 +132,14 @@ public final class RemoteFiles {
                 names.addFirst(targetNames.get(i));
             }
         }
-        return way.getLast();
+        return ofDirectory ? requireDirectory(path, way.getLast()) : way.getLast();
+    }
+
+    private static RemoteFile requireDirectory(String path, RemoteFile file) throws NfsException {
+        if (!file.attributes().isDirectory()) {
+            throw new NfsException(path, NfsStatus.NOTDIR);
+        }
+        return file;
     }
 
     /** Keeps {@code ..}, which in a link counts from where the link's directory really is. */
@@ -345,10 +355,7 @@ public final class RemoteFiles {
                 directory = existing(RemotePath.child(directory.path(), name), e);
             }
         }
-        if (!directory.attributes().isDirectory()) {
-            throw new NfsException(path, NfsStatus.NOTDIR);
-        }
-        return directory;
+        return requireDirectory(path, directory);
     }
 
     /** What is there already: some servers look whether they would make a directory before they look for its name. */
@@ -377,7 +384,7 @@ public final class RemoteFiles {
     public void remove(String path) throws IOException {
         String name = lastName(path);
         RemoteFile parent = findTarget(RemotePath.parent(path));
-        RemoteFile file = lookup(parent, name);
+        RemoteFile file = lookupToRemove(parent, name, path);
         removed(file, client.remove(parent.handle(), file.name()));
     }
 
@@ -402,7 +409,7 @@ public final class RemoteFiles {
     public void removeTree(String path, FailureListener failures) throws IOException {
         String name = lastName(path);
         RemoteFile parent = findTarget(RemotePath.parent(path));
-        removeTree(parent, lookup(parent, name), new ListingBudget(), failures, 1);
+        removeTree(parent, lookupToRemove(parent, name, path), new ListingBudget(), failures, 1);
     }
 
     private void removeTree(RemoteFile parent, RemoteFile file, ListingBudget budget, FailureListener failures, int depth)
@@ -427,6 +434,11 @@ public final class RemoteFiles {
         if (isEmpty.get()) {
             failures.attempt(() -> removed(file, client.removeDirectory(parent.handle(), file.name())));
         }
+    }
+
+    private RemoteFile lookupToRemove(RemoteFile parent, String name, String path) throws IOException {
+        RemoteFile file = lookup(parent, name);
+        return RemotePath.isOfDirectory(path) ? requireDirectory(path, file) : file;
     }
 
     /** If the server is lost after it has removed what was there, the call is made again, and does not find it. */

@@ -15,6 +15,12 @@ final class RemotePath {
         return "/" + String.join("/", names(path));
     }
 
+    /** Says whether {@code path} can be that of a directory only, by what follows the last {@code /}; not so the root. */
+    static boolean isOfDirectory(String path) {
+        String last = path.substring(path.lastIndexOf('/') + 1);
+        return (last.isEmpty() || last.equals(".") || last.equals("..")) && !names(path).isEmpty();
+    }
+
     /** Returns the names of {@code path} from the root down; {@code ..} at the root stays at the root. */
     static List<String> names(String path) {
         Deque<String> names = new ArrayDeque<>();

@@ -111,17 +111,62 @@ class UsageTest extends CommandTest {
     void shouldTakeATrailingSlashForADirectory() throws IOException {
         Path file = Files.writeString(local.resolve("file"), "content");
         assertEquals(1, run("put", file.toString(), url("/missing/")));
-        assertEquals("nfs put: /missing: no such directory", err.strip());
+        assertEquals("nfs put: /missing/: no such directory", err.strip());
         Files.createDirectory(server.root().resolve("directory"));
         assertEquals(0, run("put", file.toString(), url("/directory/")), () -> err);
         assertEquals("content", Files.readString(server.root().resolve("directory/file")));
         assertEquals(1, run("put", file.toString(), url("/directory/file/")));
-        assertEquals("nfs put: /directory/file: not a directory", err.strip());
+        assertEquals("nfs put: /directory/file/: not a directory (NFS3ERR_NOTDIR)", err.strip());
         assertEquals(1, run("get", url("/directory/file"), local + "/missing/"));
         assertEquals("nfs get: " + local + "/missing: no such directory", err.strip());
         assertEquals(1, run("get", url("/directory/file"), file + "/"));
         assertEquals("nfs get: " + file + ": not a directory", err.strip());
         assertEquals("content", Files.readString(file));
+    }
+
+    @Test
+    void shouldTakeNothingButADirectoryBehindASlash() throws IOException {
+        Files.writeString(server.root().resolve("file"), "content");
+        Files.writeString(Files.createDirectory(server.root().resolve("directory")).resolve("inner"), "content");
+        Files.createSymbolicLink(server.root().resolve("link"), server.root().resolve("directory").getFileName());
+        for (String name : List.of("file/", "file/.", "file/inner/..")) {
+            for (String command : List.of("ls", "stat", "cat", "rm", "rm -r", "mkdir -p")) {
+                assertNoDirectory("/file/", (command + ' ' + url("/") + name).split(" "));
+            }
+            assertNoDirectory("/file/", "get", url("/") + name, local.toString());
+        }
+        assertNoDirectory("/link/", "rm", url("/link/"));
+        assertNoDirectory("/link/", "rm", "-r", url("/link/"));
+        assertEquals("content", Files.readString(server.root().resolve("file")));
+        assertTrue(Files.isSymbolicLink(server.root().resolve("link")));
+        Path file = Files.writeString(local.resolve("other"), "content");
+        assertEquals(1, run("put", file + "/", url("/")));
+        assertEquals("nfs put: " + file + "/.: Not a directory", err.strip());
+        assertTrue(Files.notExists(server.root().resolve("other")));
+    }
+
+    private void assertNoDirectory(String path, String... command) {
+        assertEquals(1, run(command));
+        assertEquals("nfs " + command[0] + ": " + path + ": not a directory (NFS3ERR_NOTDIR)", err.strip());
+    }
+
+    @Test
+    void shouldTakeTheDirectoryThatALinkBehindASlashLeadsTo() throws IOException {
+        for (Path root : List.of(server.root(), local)) {
+            Files.writeString(Files.createDirectory(root.resolve("directory")).resolve("inner"), "content");
+            Files.createSymbolicLink(root.resolve("link"), root.resolve("directory").getFileName());
+        }
+        assertEquals(0, run("ls", url("/link/")), () -> err);
+        assertEquals("inner\n", out);
+        assertEquals(0, run("stat", url("/link/")), () -> err);
+        assertTrue(out.contains("/directory\n"), out);
+        assertEquals(0, run("put", "-r", local + "/link/", url("/directory/")), () -> err);
+        assertEquals("content", Files.readString(server.root().resolve("directory/link/inner")));
+        assertEquals(0, run("get", "-r", url("/link/"), Files.createDirectory(local.resolve("copies")) + "/"), () -> err);
+        assertEquals("content", Files.readString(local.resolve("copies/link/inner")));
+        assertEquals(0, run("mkdir", url("/new/")), () -> err);
+        assertEquals(0, run("rm", "-r", url("/new/")), () -> err);
+        assertTrue(Files.notExists(server.root().resolve("new")));
     }
 
     /** A terminal obeys control characters, for example by showing another line than there is. */
@@ -166,7 +211,6 @@ class UsageTest extends CommandTest {
     }
 
     private String url(String path) {
-        // A trailing slash would not outlive an endpoint.
         return server.endpoint(Transport.RDMA).toString().replaceFirst("/$", path);
     }
 }

@@ -23,7 +23,7 @@ class NfsEndpointTest {
         "tcp://[fe80::1%lo]:1/,        TCP,  fe80::1%lo, 1,    /",
         "tcp://[fe80::1%25]:1/,        TCP,  fe80::1%25, 1,    /",
         "rdma://[2001:db8::1],         RDMA, 2001:db8::1, 20049, /",
-        "tcp://server//a/./b/../c/,    TCP,  server,    2049,  /a/c",
+        "tcp://server//a/./b/../c/,    TCP,  server,    2049,  /a/c/",
         "tcp://server/../..,           TCP,  server,    2049,  /",
         "tcp://server/a%20b:c@[d]?e#f, TCP,  server,    2049,  /a%20b:c@[d]?e#f",
     })
@@ -56,7 +56,8 @@ class NfsEndpointTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"rdma://server:20049/a", "tcp://[::1]:2049/", "tcp://192.0.2.1:1/a/b c", "tcp://[fe80::1%25eth0]:1/"})
+    @CsvSource({"rdma://server:20049/a", "tcp://[::1]:2049/", "tcp://192.0.2.1:1/a/b c", "tcp://192.0.2.1:1/a/",
+        "tcp://[fe80::1%25eth0]:1/"})
     void shouldPrintWhatItParses(String url) {
         assertEquals(url, NfsEndpoint.parse(url).toString());
     }
@@ -68,5 +69,6 @@ class NfsEndpointTest {
         assertEquals("/a", endpoint.parent().path());
         assertEquals("/", endpoint.parent().parent().parent().path());
         assertEquals("", endpoint.withPath("/").name());
+        assertEquals("c", endpoint.withPath("/c/").name());
     }
 }
