@@ -11,9 +11,6 @@ import org.nettyrdma.example.nfs.protocol.NfsStatus;
 /** Waits for calls in code that may block. */
 final class Await {
 
-    /** How long to wait for what only leaves things tidy. */
-    static final int CLEAN_UP_MILLIS = 2000;
-
     private Await() {
     }
 
@@ -49,11 +46,11 @@ final class Await {
      *
      * @return whether the server has said that it is gone
      */
-    static boolean cleanUp(CompletableFuture<?> call) {
+    static boolean cleanUp(CompletableFuture<?> call, long timeoutMillis) {
         boolean interrupted = Thread.interrupted();
         boolean isGone = false;
         try {
-            call.get(CLEAN_UP_MILLIS, TimeUnit.MILLISECONDS);
+            call.get(timeoutMillis, TimeUnit.MILLISECONDS);
             isGone = true;
         } catch (InterruptedException e) {
             interrupted = true;

@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.nettyrdma.codec.oncrpc.AcceptStatus;
@@ -29,6 +30,8 @@ import org.nettyrdma.example.nfs.protocol.MountResult;
 record MountedExport(String directory, FileHandle handle, OptionalInt mountPort) {
 
     private static final int MAX_NAMED_EXPORTS = 10;
+    /** How long a command may take to end because it leaves a list. */
+    private static final int UNMOUNT_MILLIS = 1000;
 
     /**
      * Mounts the export that lies nearest above the endpoint's path. MOUNT is asked on the configured port, else on the NFS
@@ -86,7 +89,7 @@ record MountedExport(String directory, FileHandle handle, OptionalInt mountPort)
         try {
             requireFlavor(nearest.get(), mounted.flavors(), credential);
         } catch (MountException e) {
-            export.unmount(rpc, credential);
+            export.unmount(rpc, credential, UNMOUNT_MILLIS);
             throw e;
         }
         return export;
@@ -98,20 +101,22 @@ record MountedExport(String directory, FileHandle handle, OptionalInt mountPort)
     }
 
     /**
-     * Has the server take this client off its list of who mounted what, which is for people to look at: waits a little for that,
-     * and not at all for a server that is away. Not on an event loop; also on a thread that was interrupted.
+     * Has the server take this client off its list of who mounted what, which is for people to look at: waits for that, for a
+     * second at most, and not at all for a server that is away. Not on an event loop; also on a thread that was interrupted.
      */
     void unmount(NfsEndpoint endpoint, ServerConnection connection, NfsClientOptions options) {
         if (!connection.isConnected()) {
             return;
         }
         if (mountPort.isEmpty()) {
-            unmount(connection::call, options.credential());
+            unmount(connection::call, options.credential(), UNMOUNT_MILLIS);
         } else {
             boolean interrupted = Thread.interrupted(); // would end the attempt to connect
-            int timeoutMillis = Math.min(options.connectTimeoutMillis(), Await.CLEAN_UP_MILLIS);
+            long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(UNMOUNT_MILLIS);
+            int timeoutMillis = Math.min(options.connectTimeoutMillis(), UNMOUNT_MILLIS);
             try (TcpConnection mountd = TcpConnection.open(endpoint.host(), mountPort.getAsInt(), options, timeoutMillis)) {
-                unmount(mountd.rpc()::call, options.credential());
+                unmount(mountd.rpc()::call, options.credential(),
+                        TimeUnit.NANOSECONDS.toMillis(endNanos - System.nanoTime()));
             } catch (IOException e) {
                 // It stays on the list, as with any client that does not say that it leaves.
             }
@@ -121,8 +126,8 @@ record MountedExport(String directory, FileHandle handle, OptionalInt mountPort)
         }
     }
 
-    private void unmount(Function<RpcRequest, Future<ByteBuf>> rpc, OpaqueAuth credential) {
-        Await.cleanUp(new MountClient(rpc, credential).unmount(directory));
+    private void unmount(Function<RpcRequest, Future<ByteBuf>> rpc, OpaqueAuth credential, long timeoutMillis) {
+        Await.cleanUp(new MountClient(rpc, credential).unmount(directory), timeoutMillis);
     }
 
     /**

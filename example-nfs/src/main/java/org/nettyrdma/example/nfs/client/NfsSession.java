@@ -100,7 +100,7 @@ public final class NfsSession implements Closeable {
 
     /**
      * Has the server take this client off its list of mounts, closes the connection, and waits for both: where the server does
-     * not answer, up to four seconds for the list. Calls that still wait for a reply fail. Nothing the second time.
+     * not answer, one second for the list. Calls that still wait for a reply fail. Nothing the second time.
      */
     @Override
     public void close() {

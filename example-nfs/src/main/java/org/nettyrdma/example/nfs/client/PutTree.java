@@ -37,6 +37,8 @@ final class PutTree {
     private static final int OWNER_ONLY_FILE = 0600;
     private static final int OWNER_ONLY_DIRECTORY = 0700;
     private static final int MAX_LINKED_FILES = 1 << 20;
+    /** How long to wait for what only leaves things tidy. */
+    private static final int CLEAN_UP_MILLIS = 2000;
 
     private final RemoteFiles files;
     private final NfsClient client;
@@ -201,7 +203,7 @@ final class PutTree {
     }
 
     private void cleanUp(RemoteFile directory, String temporary, CompletableFuture<Void> removal) {
-        if (!Await.cleanUp(removal)) {
+        if (!Await.cleanUp(removal, CLEAN_UP_MILLIS)) {
             listener.left(RemotePath.child(directory.path(), temporary));
         }
     }

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -45,19 +47,42 @@ class MountRefusalTest {
                 failure(new Mountd(MountStatus.ACCES, List.of())));
     }
 
-    /** Behind MOUNT there is no NFS, so a client always fails. */
+    /** A client's end must not wait long for a list that is for people to look at. */
+    @ParameterizedTest
+    @CsvSource({"390003,false", "0,false", "0,true"})
+    void shouldWaitForASecondWhereAServerDoesNotSayThatItHasUnmounted(int flavor, boolean atAnotherPort) {
+        AtomicLong calledNanos = new AtomicLong();
+        Mountd mountd = new Mountd(MountStatus.OK, List.of(flavor), calledNanos);
+        try (ProgramServer server = new ProgramServer(Transport.TCP, mountd)) {
+            NfsClientOptions options = new NfsClientOptions();
+            failure(server, atAnotherPort ? options.setMountPort(server.endpoint("/").port()) : options);
+            long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - calledNanos.get());
+            assertTrue(millis > 500 && millis < 2000, millis + " ms");
+        }
+    }
+
     private static String failure(Mountd mountd) {
         try (ProgramServer server = new ProgramServer(Transport.TCP, mountd)) {
-            NfsEndpoint endpoint = server.endpoint("/");
-            return assertThrows(IOException.class, () -> NfsSession.open(endpoint, new NfsClientOptions())).getMessage();
+            return failure(server, new NfsClientOptions());
         }
+    }
+
+    /** Behind MOUNT there is no NFS, so a client always fails. */
+    private static String failure(ProgramServer server, NfsClientOptions options) {
+        NfsEndpoint endpoint = server.endpoint("/");
+        return assertThrows(IOException.class, () -> NfsSession.open(endpoint, options)).getMessage();
     }
 
     private static List<Integer> flavors(String numbers) {
         return numbers.isEmpty() ? List.of() : List.of(numbers.split(",")).stream().map(Integer::valueOf).toList();
     }
 
-    private record Mountd(MountStatus status, List<Integer> flavors) implements RpcProgram {
+    /** {@code unansweredNanos} is when UMNT was called, which is not answered; {@code null} to answer it. */
+    private record Mountd(MountStatus status, List<Integer> flavors, AtomicLong unansweredNanos) implements RpcProgram {
+
+        Mountd(MountStatus status, List<Integer> flavors) {
+            this(status, flavors, null);
+        }
 
         @Override
         public int program() {
@@ -76,6 +101,10 @@ class MountRefusalTest {
 
         @Override
         public void call(RpcCall call) {
+            if (unansweredNanos != null && call.procedure() == MountProcedure.UMNT.number()) {
+                unansweredNanos.set(System.nanoTime());
+                return;
+            }
             ByteBuf results = call.alloc().buffer();
             if (call.procedure() == MountProcedure.EXPORT.number()) {
                 ExportEntry.writeList(List.of(new ExportEntry("/", List.of())), results);
