@@ -173,9 +173,12 @@ final class OpenEndedRequests {
 
     private void endPatience() {
         for (PatientCall first = patient.peek(); first != null && !canWaitOn(first); first = patient.peek()) {
-            patient.remove();
-            if (first.record.maySuffice(MODEST_BYTES) && calls.withdraw(first.call)) {
-                sendImpatiently(first.call);
+            try {
+                if (first.record.maySuffice(MODEST_BYTES) && calls.withdraw(first.call)) {
+                    sendImpatiently(first.call);
+                }
+            } finally {
+                patient.remove(); // not before: a call that its caller makes now would set a timer, and the next turn one more
             }
         }
         ctx.flush();

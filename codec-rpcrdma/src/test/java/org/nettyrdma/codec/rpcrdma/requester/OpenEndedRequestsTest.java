@@ -140,4 +140,17 @@ class OpenEndedRequestsTest {
         assertEquals(0, call.refCnt());
         assertTrue(channel.isWritable(), "no call waits for memory");
     }
+
+    /** Each of them would set the next one as long as there is a call that waits. */
+    @Test
+    void shouldSetOneTimerForACallThatIsMadeWhenAnotherFails() {
+        ChannelPromise first = send(call(1));
+        first.addListener(failed -> assertFalse(send(call(2)).isDone(), "it waits for memory"));
+        timersToRefuse = 1;
+        timers.remove().run();
+        assertTrue(first.isDone(), "it was sent, which fails here");
+        assertEquals(1, timers.size());
+        timers.remove().run();
+        assertEquals(1, timers.size(), "it is not time yet");
+    }
 }
