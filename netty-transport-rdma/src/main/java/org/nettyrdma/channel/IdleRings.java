@@ -1,9 +1,13 @@
 package org.nettyrdma.channel;
 
 import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Finds the streams of an event loop whose ring has grown, and of whose ring the peer has filled no part for a while. One timer
@@ -22,18 +26,28 @@ final class IdleRings {
         void shrink();
     }
 
-    private final LoneTimer timer;
+    private static final Logger LOGGER = LoggerFactory.getLogger(IdleRings.class);
+
+    private final EventExecutor loop;
+    /** Looks again and again, for which it takes no memory; {@code null} before the first ring. */
+    private Future<?> timer;
     private Set<Owner> recent = new HashSet<>();
     private Set<Owner> earlier = new HashSet<>();
 
     IdleRings(EventExecutor loop) {
-        timer = new LoneTimer(loop, TimeUnit.SECONDS.toMillis(PERIOD_SECONDS), this::look);
+        this.loop = loop;
     }
 
     /** The peer has filled a part of a ring. */
     void used(Owner owner) {
         recent.add(owner);
-        timer.set();
+        if (timer == null || timer.isDone()) {
+            try {
+                timer = loop.scheduleWithFixedDelay(this::look, PERIOD_SECONDS, PERIOD_SECONDS, TimeUnit.SECONDS);
+            } catch (OutOfMemoryError e) {
+                LOGGER.debug("The timer for idle rings cannot be set", e);
+            }
+        }
     }
 
     void ended(Owner owner) {
@@ -41,16 +55,21 @@ final class IdleRings {
         earlier.remove(owner);
     }
 
-    /** Has those shrink that were not used since the last time. */
+    /** Has those shrink that were not used since the last time. Those for which there is no memory are left to the next time. */
     void look() {
-        Set<Owner> next = new HashSet<>(); // first, or there would be memory for a part of this
-        earlier.removeAll(recent);
-        Set<Owner> idle = earlier;
-        earlier = recent;
-        recent = next;
-        if (!earlier.isEmpty()) {
-            timer.set();
+        try {
+            earlier.removeAll(recent);
+            for (Iterator<Owner> idle = earlier.iterator(); idle.hasNext(); idle.remove()) {
+                idle.next().shrink();
+            }
+        } catch (OutOfMemoryError e) {
+            return;
         }
-        idle.forEach(Owner::shrink);
+        Set<Owner> none = earlier;
+        earlier = recent;
+        recent = none;
+        if (earlier.isEmpty() && timer != null) {
+            timer.cancel(false);
+        }
     }
 }

@@ -56,12 +56,22 @@ final class ExhaustedRdmaEventLoop extends RdmaEventLoop {
 
     @Override
     public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+        countTimer();
+        return super.schedule(task, delay, unit);
+    }
+
+    @Override
+    public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, long delay, long period, TimeUnit unit) {
+        countTimer();
+        return super.scheduleWithFixedDelay(task, delay, period, unit);
+    }
+
+    private void countTimer() {
         if (inEventLoop() && timersToRefuse > 0) {
             timersToRefuse--;
             toRefuse.countDown();
             throw new OutOfMemoryError("expected");
         }
         timersSet += inEventLoop() ? 1 : 0;
-        return super.schedule(task, delay, unit);
     }
 }

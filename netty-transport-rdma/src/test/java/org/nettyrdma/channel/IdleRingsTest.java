@@ -1,11 +1,13 @@
 package org.nettyrdma.channel;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.nettyrdma.verbs.iwarp.IwarpProvider;
@@ -62,9 +64,8 @@ class IdleRingsTest {
         try {
             loop.submit(() -> {
                 IdleRings exhausted = new IdleRings(loop);
-                loop.refuse(0, 2);
+                loop.refuse(0, 1);
                 exhausted.used(one);
-                exhausted.look(); // finds no memory for the next timer
                 exhausted.used(two);
             }).sync();
             assertTrue(loop.hasRefused());
@@ -72,6 +73,34 @@ class IdleRingsTest {
         } finally {
             loop.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
         }
+    }
+
+    /** Nobody may use a ring again. */
+    @Test
+    void shouldLookAgainAfterALookForWhichThereWasNoMemory() {
+        IdleRings.Owner hungry = new IdleRings.Owner() {
+            private int refusals = 2;
+
+            @Override
+            public void shrink() {
+                if (refusals-- > 0) {
+                    throw new OutOfMemoryError("expected");
+                }
+                shrunk.add("hungry");
+            }
+        };
+        rings.used(hungry);
+        rings.used(one);
+        pass(IdleRings.PERIOD_SECONDS);
+        pass(IdleRings.PERIOD_SECONDS);
+        rings.used(two);
+        pass(IdleRings.PERIOD_SECONDS);
+        assertFalse(shrunk.contains("hungry") || shrunk.contains("two"), shrunk::toString);
+        pass(IdleRings.PERIOD_SECONDS);
+        assertEquals(Set.of("hungry", "one"), Set.copyOf(shrunk));
+        pass(IdleRings.PERIOD_SECONDS);
+        assertEquals(3, shrunk.size(), shrunk::toString);
+        assertEquals(-1, clock.runScheduledPendingTasks());
     }
 
     /** A loop with nothing to do would wake for it. */
