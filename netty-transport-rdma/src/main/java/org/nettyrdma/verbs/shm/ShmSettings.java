@@ -67,13 +67,16 @@ record ShmSettings(Path directory, Set<UserPrincipal> otherUsers) {
         return Set.copyOf(users);
     }
 
-    /** The user of a name or of a number. */
+    /** The user of a name or of a number. With a sign, which Java takes, it would be that of a larger number or of nobody. */
     static UserPrincipal user(String name) throws IOException {
         try {
+            if (name.startsWith("-") || name.startsWith("+")) {
+                throw new UserPrincipalNotFoundException(name);
+            }
             return FileSystems.getDefault().getUserPrincipalLookupService().lookupPrincipalByName(name);
         } catch (UserPrincipalNotFoundException e) {
             throw new IOException(USERS_PROPERTY + ": the system knows no user " + name
-                    + " (expected: names of users, and numbers of those without a name)", e);
+                    + " (expected: names of users, and numbers from 0 to " + Integer.MAX_VALUE + " of those without a name)", e);
         }
     }
 

@@ -20,8 +20,21 @@ class ShmSettingsTest {
     /** A name that is misspelt would be that of nobody: the processes of whoever is meant were refused one by one. */
     @Test
     void shouldRefuseAUserWhomTheSystemDoesNotKnow() {
-        assertEquals("org.nettyrdma.shm.users: the system knows no user rooot (expected: names of users, and numbers of those"
-                + " without a name)", assertThrows(IOException.class, () -> withUsers("root, rooot")).getMessage());
+        assertUnknown("rooot", "root, rooot");
+    }
+
+    /** -1 is the number of nobody, and -0 that of root. */
+    @Test
+    void shouldRefuseNumbersThatAreNoneOfAUser() {
+        for (String number : new String[] {"-1", "-0", "+0", "-2147483648", "2147483648", "4294967295", "0x0"}) {
+            assertUnknown(number, "root," + number);
+        }
+    }
+
+    private static void assertUnknown(String name, String users) {
+        assertEquals("org.nettyrdma.shm.users: the system knows no user " + name + " (expected: names of users, and numbers from"
+                + " 0 to 2147483647 of those without a name)",
+                assertThrows(IOException.class, () -> withUsers(users)).getMessage());
     }
 
     /** A user may have a name in one container only. */
