@@ -1,5 +1,6 @@
 package org.nettyrdma.peer;
 
+import io.netty.util.NetUtil;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -44,12 +45,19 @@ public record PeerAddress(Object network) {
         }
     }
 
+    /**
+     * For people to read.
+     *
+     * @return the address in its short form (RFC 5952), with its zone if it is one of a link, or the network of one
+     */
     @Override
     public String toString() {
         if (!(network instanceof InetAddress address)) {
             return String.valueOf(network);
         }
         boolean whole = !(address instanceof Inet6Address) || address.isLinkLocalAddress();
-        return address.getHostAddress() + (whole ? "" : "/64");
+        String longForm = address.getHostAddress();
+        int zone = longForm.indexOf('%');
+        return NetUtil.toAddressString(address) + (zone < 0 ? "" : longForm.substring(zone)) + (whole ? "" : "/64");
     }
 }

@@ -42,8 +42,10 @@ class PeerAddressTest {
     @Test
     void shouldSayWhichAddressesItStandsFor() throws UnknownHostException {
         assertEquals("192.0.2.1", of("192.0.2.1", 1).toString());
-        assertEquals("2001:db8:1:2:0:0:0:0/64", of("2001:db8:1:2::1", 1).toString());
-        assertEquals("fe80:0:0:0:0:0:0:1", of("fe80::1", 1).toString());
+        assertEquals("2001:db8:1:2::/64", of("2001:db8:1:2::1", 1).toString());
+        assertEquals("::/64", of("::1", 1).toString());
+        assertEquals("fe80::1", of("fe80::1", 1).toString());
+        assertEquals("fe80::1%7", of("fe80::1%7", 1).toString());
     }
 
     @Test
