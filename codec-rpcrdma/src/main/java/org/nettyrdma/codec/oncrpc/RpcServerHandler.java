@@ -267,6 +267,9 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
                 } else {
                     measure(message);
                 }
+                if (context.isRemoved()) { // by the program, before there was anything of the call to be closed
+                    close();
+                }
             }
             case REPLY -> context.fireChannelRead(message);
             case UNKNOWN -> {

@@ -122,6 +122,18 @@ class OverdueCallTest {
         assertEquals(0, handler.statistics().overdueCalls());
     }
 
+    /** The connection may be another protocol's then, which has no place for an answer. */
+    @Test
+    void shouldForgetACallInWhichTheHandlerIsRemoved() {
+        AtomicLong nanos = new AtomicLong();
+        slow(call -> server.pipeline().remove(handler), null, nanos);
+        server.writeInbound(hex(CALL));
+        assertEquals(-1, server.runScheduledPendingTasks(), "a timer is left");
+        advance(nanos, 1000);
+        assertEquals(0, handler.statistics().overdueCalls());
+        assertNull(server.readOutbound());
+    }
+
     @Test
     void shouldLetGoOfWhatWaitsForTheExecutorWhenTheConnectionEnds() {
         Queue<Runnable> tasks = new ArrayDeque<>();

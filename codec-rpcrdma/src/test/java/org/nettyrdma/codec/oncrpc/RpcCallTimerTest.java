@@ -157,6 +157,17 @@ class RpcCallTimerTest {
     }
 
     @Test
+    void shouldTellACallInWhichTheHandlerIsRemoved() {
+        EmbeddedChannel server = new EmbeddedChannel(watched(), new RpcServerHandler(new TestProgram(200000, 1, 1, call -> {
+            nowNanos += 1000;
+            call.channel().pipeline().remove(RpcServerHandler.class);
+        })));
+        server.writeInbound(callWithXid(7));
+        assertEquals(List.of("SERVER 200000 1 1 LOST 1000"), ended);
+        server.finishAndReleaseAll();
+    }
+
+    @Test
     void shouldTellCallsThatNoProgramHasSeen() {
         EmbeddedChannel server = new EmbeddedChannel(watched(), new RpcServerHandler(TestProgram.echo()));
         server.writeInbound(hex("00000007 00000000 00000003 00030d40 00000001 00000001 " + NO_AUTH)); // another version of RPC
