@@ -2,6 +2,7 @@ package org.nettyrdma.codec.rpcrdma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.nettyrdma.codec.rpcrdma.Bytes.digits;
 
@@ -139,6 +140,16 @@ class ConnectionConfigurationClientTest {
         }
         Future<ConnectionTerms> configuration = new ConnectionConfigurationClient(channel).configure();
         assertInstanceOf(ClosedChannelException.class, configuration.awaitUninterruptibly().cause());
+    }
+
+    @Test
+    void shouldRefuseAPipelineThatRpcRdmaHasNotMade() throws Exception {
+        disconnect();
+        channel = (RdmaChannel) new Bootstrap().group(RawPeer.GROUP).channel(RdmaChannel.class).handler(new RpcClient())
+                .connect(listener.localAddress()).sync().channel();
+        server = accepted.poll(RpcRdmaPair.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        assertEquals("the pipeline was not made by RpcRdma", assertThrows(IllegalStateException.class,
+                () -> new ConnectionConfigurationClient(channel).configure()).getMessage());
     }
 
     private void answerConfiguration(String results) throws Exception {

@@ -52,7 +52,7 @@ public final class ConnectionConfigurationClient {
      *         another length than it should or a size below 1024, with a {@link ClosedChannelException} if the channel has
      *         been closed before; then nothing takes effect. Cancelling it has no effect on the
      *         connection
-     * @throws IllegalStateException if there is no {@link RpcClient} in the pipeline
+     * @throws IllegalStateException if there is no {@link RpcClient} in the pipeline, or it was not made by {@link RpcRdma}
      */
     public Future<ConnectionTerms> configure() {
         RpcClient client = channel.pipeline().get(RpcClient.class);
@@ -61,6 +61,9 @@ public final class ConnectionConfigurationClient {
                 return channel.eventLoop().newFailedFuture(new ClosedChannelException());
             }
             throw new IllegalStateException("no RpcClient in the pipeline");
+        }
+        if (RpcRdma.connection(channel) == null) {
+            throw new IllegalStateException("the pipeline was not made by RpcRdma");
         }
         RpcRdmaPrivateData sizes = ConnectionConfiguration.sizesOf(channel);
         ByteBuf arguments = channel.alloc().buffer();
