@@ -13,7 +13,6 @@ import org.nettyrdma.peer.PeerAddress;
 import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.ConnectionListener;
 import org.nettyrdma.verbs.ConnectionRequest;
-import org.nettyrdma.verbs.ListenAttributes;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -82,11 +81,9 @@ abstract class AcceptingChannel extends AbstractServerChannel {
             throw new AlreadyBoundException(); // another listener would take the place of this one, which nobody could close
         }
         SocketAddress address = QueuePairChannel.resolved(localAddress);
-        connections = new ConnectionCounts(config.getMaxConnections(), config.getMaxConnectionsPerAddress());
-        ListenAttributes attributes = new ListenAttributes(config.getRequestTimeoutMillis(), config.getMaxPendingRequests(),
-                config.getMaxPendingRequestsPerAddress(), config.getReceiveBufferSize(), config.isReuseAddress());
+        connections = config.newCounts();
         int backlog = config.getBacklog() > 0 ? config.getBacklog() : NetUtil.SOMAXCONN;
-        listener = io.context().listen(address, backlog, attributes, requests);
+        listener = io.context().listen(address, backlog, config.listenAttributes(), requests);
         listener.setAccepting(readWanted); // which may have been asked for before
     }
 

@@ -13,6 +13,7 @@ import io.netty.util.NetUtil;
 import io.netty.util.internal.ObjectUtil;
 import java.util.Map;
 import org.nettyrdma.peer.PeerAddress;
+import org.nettyrdma.verbs.ListenAttributes;
 
 /**
  * The settings of one {@link RdmaServerChannel} or {@link RdmaServerStreamChannel}: {@code SO_BACKLOG}
@@ -30,14 +31,16 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig implements Serv
             .with(ChannelOption.SO_REUSEADDR, config -> config.reuseAddress, RdmaServerChannelConfig::setReuseAddress)
             .with(ChannelOption.SO_RCVBUF, config -> config.receiveBufferBytes, RdmaServerChannelConfig::setReceiveBufferSize)
             .with(RdmaChannelOption.REQUEST_TIMEOUT_MILLIS, config -> config.requestTimeoutMillis,
-                    RdmaServerChannelConfig::setRequestTimeoutMillis)
+                    (config, value) -> config.requestTimeoutMillis = config.positive(value, "requestTimeoutMillis"))
             .with(RdmaChannelOption.MAX_PENDING_REQUESTS, config -> config.maxPendingRequests,
-                    RdmaServerChannelConfig::setMaxPendingRequests)
+                    (config, value) -> config.maxPendingRequests = config.positive(value, "maxPendingRequests"))
             .with(RdmaChannelOption.MAX_PENDING_REQUESTS_PER_ADDRESS, config -> config.maxPendingRequestsPerAddress,
-                    RdmaServerChannelConfig::setMaxPendingRequestsPerAddress)
-            .with(RdmaChannelOption.MAX_CONNECTIONS, config -> config.maxConnections, RdmaServerChannelConfig::setMaxConnections)
+                    (config, value) -> config.maxPendingRequestsPerAddress =
+                            config.positive(value, "maxPendingRequestsPerAddress"))
+            .with(RdmaChannelOption.MAX_CONNECTIONS, config -> config.maxConnections,
+                    (config, value) -> config.maxConnections = config.positive(value, "maxConnections"))
             .with(RdmaChannelOption.MAX_CONNECTIONS_PER_ADDRESS, config -> config.maxConnectionsPerAddress,
-                    RdmaServerChannelConfig::setMaxConnectionsPerAddress);
+                    (config, value) -> config.maxConnectionsPerAddress = config.positive(value, "maxConnectionsPerAddress"));
 
     private final Runnable readsCleared;
     private volatile int backlog = NetUtil.SOMAXCONN;
@@ -108,49 +111,14 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig implements Serv
         return this;
     }
 
-    int getRequestTimeoutMillis() {
-        return requestTimeoutMillis;
+    /** What the channel listens with. */
+    ListenAttributes listenAttributes() {
+        return new ListenAttributes(requestTimeoutMillis, maxPendingRequests, maxPendingRequestsPerAddress, receiveBufferBytes,
+                reuseAddress);
     }
 
-    private void setRequestTimeoutMillis(int millis) {
-        requireUnbound("requestTimeoutMillis");
-        requestTimeoutMillis = ObjectUtil.checkPositive(millis, "requestTimeoutMillis");
-    }
-
-    int getMaxPendingRequests() {
-        return maxPendingRequests;
-    }
-
-    private void setMaxPendingRequests(int requests) {
-        requireUnbound("maxPendingRequests");
-        maxPendingRequests = ObjectUtil.checkPositive(requests, "maxPendingRequests");
-    }
-
-    int getMaxPendingRequestsPerAddress() {
-        return maxPendingRequestsPerAddress;
-    }
-
-    private void setMaxPendingRequestsPerAddress(int requests) {
-        requireUnbound("maxPendingRequestsPerAddress");
-        maxPendingRequestsPerAddress = ObjectUtil.checkPositive(requests, "maxPendingRequestsPerAddress");
-    }
-
-    int getMaxConnections() {
-        return maxConnections;
-    }
-
-    private void setMaxConnections(int connections) {
-        requireUnbound("maxConnections");
-        maxConnections = ObjectUtil.checkPositive(connections, "maxConnections");
-    }
-
-    int getMaxConnectionsPerAddress() {
-        return maxConnectionsPerAddress;
-    }
-
-    private void setMaxConnectionsPerAddress(int connections) {
-        requireUnbound("maxConnectionsPerAddress");
-        maxConnectionsPerAddress = ObjectUtil.checkPositive(connections, "maxConnectionsPerAddress");
+    ConnectionCounts newCounts() {
+        return new ConnectionCounts(maxConnections, maxConnectionsPerAddress);
     }
 
     /**
@@ -161,6 +129,11 @@ final class RdmaServerChannelConfig extends DefaultChannelConfig implements Serv
         boolean isLimited = channel.parent() != null && channel.parent().config() instanceof RdmaServerChannelConfig server
                 && server.maxConnectionsPerAddress < server.maxConnections;
         return isLimited ? PeerAddress.of(channel.remoteAddress()) : null;
+    }
+
+    private int positive(int value, String option) {
+        requireUnbound(option);
+        return ObjectUtil.checkPositive(value, option);
     }
 
     private void requireUnbound(String option) {
