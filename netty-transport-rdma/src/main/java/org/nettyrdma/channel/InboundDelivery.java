@@ -40,23 +40,17 @@ final class InboundDelivery {
         return readPending;
     }
 
-    /** No read is wanted any more. Any thread. */
+    /** No read is wanted any more. */
     void readsCleared() {
-        if (channel.eventLoop().inEventLoop()) {
-            readPending = false;
-        } else {
-            channel.eventLoop().execute(() -> readPending = config.isAutoRead()); // one may be wanted again by then
-        }
+        readPending = false;
     }
 
-    /** The size of the receives to post has been set. Any thread. */
+    /** The size of the receives to post has been set. */
     void receiveBufferSizeSet() {
-        channel.onLoop(() -> {
-            if (channel.isOpen()) {
-                messages.resize();
-                channel.schedule();
-            }
-        });
+        if (channel.isOpen()) {
+            messages.resize();
+            channel.schedule();
+        }
     }
 
     /** A message has arrived that is not passed on yet. */

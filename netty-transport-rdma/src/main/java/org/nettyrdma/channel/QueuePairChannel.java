@@ -160,6 +160,20 @@ abstract class QueuePairChannel extends AbstractChannel {
         }
     }
 
+    /** {@code AUTO_READ} was turned off. What was set before the registration is in time for it. Any thread. */
+    final void autoReadCleared() {
+        if (isRegistered()) {
+            onLoop(() -> {
+                if (!config().isAutoRead()) { // one may be wanted again by then
+                    readsCleared();
+                }
+            });
+        }
+    }
+
+    /** No read is wanted any more; nothing to do where the channel is about to be refused. */
+    abstract void readsCleared();
+
     /** Asks for a turn in the loop, once for all that ask. */
     final void schedule() {
         io.schedule(this);

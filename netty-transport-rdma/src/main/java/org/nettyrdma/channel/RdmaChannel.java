@@ -8,7 +8,6 @@ import io.netty.util.internal.ObjectUtil;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.channels.ClosedChannelException;
-import java.util.function.Consumer;
 import org.nettyrdma.verbs.Capabilities;
 import org.nettyrdma.verbs.ConnectionRequest;
 import org.nettyrdma.verbs.QueuePair;
@@ -70,8 +69,7 @@ public final class RdmaChannel extends QueuePairChannel {
     /** A channel for a connection that a peer asked for; {@code null} without. */
     RdmaChannel(Channel parent, ConnectionRequest request) {
         super(parent, request);
-        config = new RdmaChannelConfig(this, () -> ifRegistered(InboundDelivery::readsCleared),
-                () -> ifRegistered(InboundDelivery::receiveBufferSizeSet));
+        config = new RdmaChannelConfig(this, this::autoReadCleared, this::receiveBufferSizeSet);
     }
 
     // --- What users see
@@ -293,10 +291,17 @@ public final class RdmaChannel extends QueuePairChannel {
         }
     }
 
+    @Override
+    void readsCleared() {
+        if (!isRefused()) {
+            inbound.readsCleared();
+        }
+    }
+
     /** What is set before the registration is in time for it. Any thread. */
-    private void ifRegistered(Consumer<InboundDelivery> change) {
+    private void receiveBufferSizeSet() {
         if (isRegistered() && !isRefused()) {
-            change.accept(inbound);
+            onLoop(inbound::receiveBufferSizeSet);
         }
     }
 

@@ -61,7 +61,7 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
     private static final int FIRST_MESSAGE_MILLIS = 100;
     private static final byte[] NO_DATA = {};
 
-    private final RdmaStreamChannelConfig config = new RdmaStreamChannelConfig(this, this::readsCleared);
+    private final RdmaStreamChannelConfig config = new RdmaStreamChannelConfig(this, this::autoReadCleared);
     private volatile boolean outputShutdown;
 
     // Everything below belongs to the event loop, and is there from registration on.
@@ -261,23 +261,8 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
         }
     }
 
-    /** No read is wanted any more. Any thread. */
-    private void readsCleared() {
-        if (!isRegistered()) {
-            return;
-        }
-        if (eventLoop().inEventLoop()) {
-            readsClearedHere();
-        } else {
-            eventLoop().execute(() -> {
-                if (!config.isAutoRead()) { // one may be wanted again by then
-                    readsClearedHere();
-                }
-            });
-        }
-    }
-
-    private void readsClearedHere() {
+    @Override
+    void readsCleared() {
         if (delivery != null) { // as above
             delivery.readsCleared();
             if (hasPeerEnded()) {
