@@ -207,13 +207,16 @@ public final class RdmaStreamChannel extends QueuePairChannel implements SocketC
             draining = new Draining(this, queuePair, work);
             delivery = new StreamDelivery(this, config, work.input());
         } catch (Throwable t) {
-            if (queuePair != null) {
-                queuePair.close();
-                queuePair = null;
-            }
-            if (work != null) {
-                work.exposureEnded();
-                work = null;
+            try {
+                if (queuePair != null) {
+                    queuePair.close();
+                    queuePair = null;
+                }
+            } finally {
+                if (work != null) {
+                    work.exposureEnded();
+                    work = null;
+                }
             }
             throw t;
         }

@@ -82,8 +82,11 @@ final class StreamRing {
             blocks.add(newBlock(FIRST_BLOCK_BYTES));
             blocks.add(newBlock(FIRST_BLOCK_BYTES));
         } catch (Throwable t) {
-            queuePair.close(); // before that a device does not let go of what was exposed
-            close();
+            try {
+                queuePair.close(); // before that a device does not let go of what was exposed
+            } finally {
+                close();
+            }
             throw t;
         }
     }

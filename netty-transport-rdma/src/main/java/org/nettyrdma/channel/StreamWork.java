@@ -38,11 +38,14 @@ final class StreamWork implements PostedWork {
             opened = new StreamRing(channel, queuePair, ringBytes);
             input = new StreamInput(channel, memory, opened);
         } catch (Throwable t) {
-            queuePair.close(); // before that a device does not let go of the memory
-            if (opened != null) {
-                opened.close();
+            try {
+                queuePair.close(); // before that a device does not let go of the memory
+            } finally {
+                if (opened != null) {
+                    opened.close();
+                }
+                memory.release(true);
             }
-            memory.release(true);
             throw t;
         }
         ring = opened;

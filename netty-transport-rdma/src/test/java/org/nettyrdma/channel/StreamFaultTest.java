@@ -70,6 +70,22 @@ class StreamFaultTest extends StreamFixture {
         assertEquals(List.of("active"), pair.server().events());
     }
 
+    /** A close that has failed as well has closed; only what the device says the peer may still reach is lost. */
+    @Test
+    void shouldLeaveNothingOfAStreamThatCannotBeginWhereItsQueuePairFailsToClose() throws Exception {
+        Pair pair = pair();
+        RegisteredByteBufAllocator allocator = RegisteredByteBufAllocator.of(provider);
+        long receiveBytes = allocator.connectionMemory().receiveBytes();
+        int lost = LostMemory.size();
+        provider.refuseEnds = true;
+        provider.nextOffsetError = new OutOfMemoryError("expected"); // the ring is being made, behind all other memory
+        assertFalse(bootstrap().handler(new ChannelInboundHandlerAdapter()).register().await().isSuccess());
+        provider.refuseEnds = false;
+        assertEquals(receiveBytes, allocator.connectionMemory().receiveBytes());
+        assertEquals(lost, LostMemory.size());
+        assertEquals(List.of("active"), pair.server().events());
+    }
+
     /** The memory of the half that was to be replaced would be lost otherwise, and the connection with it. */
     @Test
     void shouldGoOnWithTheRingItHasWhereThereIsNoTagForALargerOne() throws Exception {
