@@ -1,6 +1,5 @@
 package org.nettyrdma.codec.oncrpc;
 
-import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.DefaultChannelPromise;
@@ -75,21 +74,13 @@ final class PendingCallWrite extends WritePromise {
         ended = true;
         failure = cause;
         if (followed != null) {
-            tellEnd(followed);
+            end(followed, cause);
         }
         if (cause == null) {
             call.client().writeTaken(call);
         }
         tellWritten(cause);
         return true;
-    }
-
-    private void tellEnd(ChannelPromise promise) {
-        if (failure == null) {
-            promise.trySuccess();
-        } else {
-            promise.tryFailure(failure);
-        }
     }
 
     @Override
@@ -105,7 +96,7 @@ final class PendingCallWrite extends WritePromise {
         if (followed == null) {
             followed = new DefaultChannelPromise(channel(), context().executor());
             if (ended) {
-                tellEnd(followed);
+                end(followed, failure);
             }
         }
         return followed;
@@ -115,13 +106,7 @@ final class PendingCallWrite extends WritePromise {
     private ChannelPromise awaitedElsewhere() {
         ChannelPromise promise = new DefaultChannelPromise(channel(), context().executor());
         try {
-            context().executor().execute(() -> awaited().addListener((ChannelFuture write) -> {
-                if (write.isSuccess()) {
-                    promise.trySuccess();
-                } else {
-                    promise.tryFailure(write.cause());
-                }
-            }));
+            context().executor().execute(() -> awaited().addListener(write -> end(promise, write.cause())));
         } catch (RejectedExecutionException e) {
             promise.tryFailure(e);
         }

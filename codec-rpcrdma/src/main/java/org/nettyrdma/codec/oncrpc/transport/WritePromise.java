@@ -106,6 +106,20 @@ public abstract class WritePromise extends AbstractFuture<Void> implements Chann
         return true;
     }
 
+    /**
+     * Ends another promise as the write has ended.
+     *
+     * @param other may have ended before
+     * @param cause why the write has failed, {@code null} if it has succeeded
+     */
+    protected static void end(ChannelPromise other, Throwable cause) {
+        if (cause == null) {
+            other.trySuccess();
+        } else {
+            other.tryFailure(cause);
+        }
+    }
+
     /** What {@link #written} would have done is left to the end of the connection. */
     private void lost(Throwable cause, Throwable refusal) {
         endedTooLate(cause);

@@ -68,26 +68,18 @@ public abstract class RelayPromise extends WritePromise {
         ended = true;
         failure = cause;
         tellWritten(cause);
-        complete(cause);
+        end(asker, cause);
         return true;
     }
 
     @Override
     protected final void endedTooLate(Throwable cause) {
-        complete(cause);
+        end(asker, cause);
     }
 
     /** The promise of whoever asked for the write. */
     protected final ChannelPromise asker() {
         return asker;
-    }
-
-    private void complete(Throwable cause) {
-        if (cause == null) {
-            asker.trySuccess();
-        } else {
-            asker.tryFailure(cause);
-        }
     }
 
     @Override
