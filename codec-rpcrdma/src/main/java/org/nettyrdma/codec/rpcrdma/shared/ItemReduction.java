@@ -15,12 +15,10 @@ public final class ItemReduction {
     /**
      * Checks that the items with their padding lie within a stream, in ascending order and without overlap.
      *
-     * @return how many bytes of the stream they take, padding included
      * @throws IllegalArgumentException if they do not
      */
-    public static int requireWithin(List<DataItem> items, int streamBytes) {
+    public static void requireWithin(List<DataItem> items, int streamBytes) {
         long end = 0;
-        long bytes = 0;
         for (int i = 0; i < items.size(); i++) {
             DataItem item = items.get(i);
             long padded = RpcOffsets.padded(item.length());
@@ -28,9 +26,7 @@ public final class ItemReduction {
                 throw new IllegalArgumentException(item + " after byte " + end + " of a message of " + streamBytes + " bytes");
             }
             end = item.position() + padded;
-            bytes += padded;
         }
-        return (int) bytes;
     }
 
     /**
