@@ -1,7 +1,10 @@
 package org.nettyrdma.example.nfs.server;
 
 import io.netty.buffer.ByteBuf;
+import java.io.IOException;
 import org.nettyrdma.example.nfs.protocol.Fattr;
+import org.nettyrdma.example.nfs.protocol.FileHandle;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.nettyrdma.example.nfs.protocol.WccAttr;
 import org.nettyrdma.example.nfs.protocol.WccData;
 import org.nettyrdma.example.nfs.protocol.WireForm;
@@ -42,6 +45,13 @@ final class AttributeSlot {
 
     FileObject fill(FileObject found) {
         file = found;
+        return found;
+    }
+
+    /** Finds the directory in which names are to change. */
+    FileObject fillToChange(FileHandle directory, Export export) throws IOException {
+        FileObject found = fill(tree.locate(directory)).requireDirectory();
+        AccessControl.require(!export.readOnly(), NfsStatus.ROFS);
         return found;
     }
 

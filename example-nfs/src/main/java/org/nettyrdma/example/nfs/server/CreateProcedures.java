@@ -101,7 +101,7 @@ final class CreateProcedures {
         private Resize createOrTell(Resize locked) throws IOException {
             return call.locked(tree.exclusiveNames(), () -> {
                 slot.fill(null); // what was found without the lock of the contents is not the state before any more
-                FileObject directory = openDirectory(arguments.where(), slot);
+                FileObject directory = slot.fillToChange(arguments.where().directory(), export);
                 String name = FileNames.requireOrdinary(arguments.where().name(), NfsStatus.EXIST);
                 AccessControl.requireSearch(call.caller(), directory.attributes());
                 FileObject existing = tree.childOrNull(directory, name);
@@ -127,7 +127,7 @@ final class CreateProcedures {
             } catch (IOException | RuntimeException e) {
                 call.locked(tree.exclusiveNames(), () -> {
                     slot.fill(null);
-                    FileObject directory = openDirectory(arguments.where(), slot);
+                    FileObject directory = slot.fillToChange(arguments.where().directory(), export);
                     FileObject file = tree.childOrNull(directory, arguments.where().name());
                     if (resize.isNew() && file != null && file.node().id().equals(resize.file())) {
                         takeAway(directory, arguments.where().name(), file);
@@ -221,7 +221,7 @@ final class CreateProcedures {
     void makeDirectory(NfsCall call) throws IOException {
         MakeDirectoryArguments arguments = MakeDirectoryArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
-        FileObject directory = openDirectory(arguments.where(), slot);
+        FileObject directory = slot.fillToChange(arguments.where().directory(), export);
         String name = requireNewName(call.caller(), directory, arguments.where());
         names.requireRoom(NameQuota.NAME_BYTES);
         Path path = LocalNames.child(directory.path(), name);
@@ -237,7 +237,7 @@ final class CreateProcedures {
     void makeSymbolicLink(NfsCall call) throws IOException {
         SymbolicLinkArguments arguments = SymbolicLinkArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
-        FileObject directory = openDirectory(arguments.where(), slot);
+        FileObject directory = slot.fillToChange(arguments.where().directory(), export);
         String name = requireNewName(call.caller(), directory, arguments.where());
         AccessControl.require(!arguments.target().isEmpty(), NfsStatus.INVAL);
         // more than READLINK has room for in the reply
@@ -254,18 +254,12 @@ final class CreateProcedures {
     void makeNode(NfsCall call) throws IOException {
         MakeNodeArguments arguments = MakeNodeArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
-        FileObject directory = openDirectory(arguments.where(), slot);
+        FileObject directory = slot.fillToChange(arguments.where().directory(), export);
         requireNewName(call.caller(), directory, arguments.where());
         throw new NfsException(switch (arguments.type()) {
             case REGULAR, DIRECTORY, SYMBOLIC_LINK -> NfsStatus.BADTYPE;
             case BLOCK_DEVICE, CHARACTER_DEVICE, SOCKET, FIFO -> NfsStatus.NOTSUPP;
         });
-    }
-
-    private FileObject openDirectory(DirectoryOperationArguments where, AttributeSlot slot) throws IOException {
-        FileObject directory = slot.fill(tree.locate(where.directory())).requireDirectory();
-        AccessControl.require(!export.readOnly(), NfsStatus.ROFS);
-        return directory;
     }
 
     private String requireNewName(Credentials caller, FileObject directory, DirectoryOperationArguments where)

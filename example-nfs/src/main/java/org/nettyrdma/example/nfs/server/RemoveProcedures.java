@@ -29,7 +29,7 @@ final class RemoveProcedures {
     }
 
     private void removeFile(NfsCall call, DirectoryOperationArguments arguments, AttributeSlot slot) throws IOException {
-        FileObject directory = openDirectory(arguments, slot);
+        FileObject directory = slot.fillToChange(arguments.directory(), export);
         AccessControl.requireSearch(call.caller(), directory.attributes());
         AccessControl.require(!FileNames.isDot(arguments.name()), NfsStatus.ISDIR);
         FileObject file = tree.child(directory, arguments.name());
@@ -41,19 +41,13 @@ final class RemoveProcedures {
     void removeDirectory(NfsCall call) throws IOException {
         DirectoryOperationArguments arguments = DirectoryOperationArguments.read(call.arguments());
         AttributeSlot slot = call.changes();
-        FileObject parent = openDirectory(arguments, slot);
+        FileObject parent = slot.fillToChange(arguments.directory(), export);
         AccessControl.requireSearch(call.caller(), parent.attributes());
         AccessControl.require(!arguments.name().equals(FileNames.SELF), NfsStatus.INVAL);
         AccessControl.require(!arguments.name().equals(FileNames.PARENT), NfsStatus.EXIST); // RFC 1813, section 3.3.13
         FileObject directory = tree.child(parent, arguments.name()).requireDirectory();
         remove(call, parent, arguments.name(), directory);
         slot.write();
-    }
-
-    private FileObject openDirectory(DirectoryOperationArguments arguments, AttributeSlot slot) throws IOException {
-        FileObject directory = slot.fill(tree.locate(arguments.directory())).requireDirectory();
-        AccessControl.require(!export.readOnly(), NfsStatus.ROFS);
-        return directory;
     }
 
     private void remove(NfsCall call, FileObject directory, String name, FileObject file) throws IOException {

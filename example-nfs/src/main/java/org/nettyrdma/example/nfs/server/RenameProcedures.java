@@ -112,8 +112,7 @@ final class RenameProcedures {
     private void link(NfsCall call, LinkArguments arguments, AttributeSlot fileSlot, AttributeSlot directorySlot)
             throws IOException {
         FileObject file = fileSlot.fill(tree.locate(arguments.file()));
-        FileObject directory = directorySlot.fill(tree.locate(arguments.link().directory())).requireDirectory();
-        AccessControl.require(!export.readOnly(), NfsStatus.ROFS);
+        FileObject directory = directorySlot.fillToChange(arguments.link().directory(), export);
         String name = FileNames.requireOrdinary(arguments.link().name(), NfsStatus.EXIST);
         AccessControl.requireSearch(call.caller(), directory.attributes());
         AccessControl.require(!file.attributes().isDirectory(), NfsStatus.INVAL);
