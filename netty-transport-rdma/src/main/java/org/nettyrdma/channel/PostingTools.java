@@ -24,6 +24,11 @@ record PostingTools(VerbsProvider provider, RegisteredByteBufAllocator registere
         return new PostingTools(provider, allocator, allocator.newPieces(maxPieces), new SendWorkRequest(maxPieces));
     }
 
+    /** What each channel may take of registered memory. */
+    ConnectionMemory connectionMemory() {
+        return registeredAllocator.connectionMemory();
+    }
+
     /** Whether the device can read into the sink itself; else the bytes have to be copied there. */
     boolean findSink(RdmaRead read) {
         return pieces.find(read.content(), read.content().writerIndex(), read.length())

@@ -93,7 +93,7 @@ final class ReceivePool {
     /** A channel is over, and its queue pair closed. With the last one the pool is. */
     void leave() {
         channels--;
-        memory().leave();
+        tools.connectionMemory().leave();
         if (channels == 0) {
             pools.remove(this);
             close();
@@ -112,13 +112,9 @@ final class ReceivePool {
                 }
             }
             Arrays.fill(buffers, null);
-            memory().giveBack((long) size * bufferBytes);
+            tools.connectionMemory().giveBack((long) size * bufferBytes);
             size = 0;
         }
-    }
-
-    private ConnectionMemory memory() {
-        return tools.registeredAllocator().connectionMemory();
     }
 
     /** Peers may send so many more messages, or so many fewer. */
@@ -134,9 +130,9 @@ final class ReceivePool {
         int wanted = Math.min(pools.mostReceives(this), needed);
         if (wanted != size) {
             int had = size;
-            size = wanted < had ? wanted : had + memory().take(wanted - had, bufferBytes);
+            size = wanted < had ? wanted : had + tools.connectionMemory().take(wanted - had, bufferBytes);
             if (size < had) {
-                memory().giveBack((long) (had - size) * bufferBytes);
+                tools.connectionMemory().giveBack((long) (had - size) * bufferBytes);
             }
             pools.sizeChanged(this, size - had);
         }
@@ -159,16 +155,16 @@ final class ReceivePool {
 
     /** The largest size that there may be now. */
     private long most() {
-        return Math.min(Math.min(depth, pools.mostReceives(this)), size + memory().roomFor(bufferBytes));
+        return Math.min(Math.min(depth, pools.mostReceives(this)), size + tools.connectionMemory().roomFor(bufferBytes));
     }
 
     /** How many messages a channel may have that it does not pass on. */
     int mostHeld() {
-        return memory().mostHeld(bufferBytes);
+        return tools.connectionMemory().mostHeld(bufferBytes);
     }
 
     int fairMessages() {
-        return memory().shareOf(bufferBytes);
+        return tools.connectionMemory().shareOf(bufferBytes);
     }
 
     // --- Buffers
@@ -190,7 +186,7 @@ final class ReceivePool {
 
     /** Posts what is missing. */
     void refill() throws IOException {
-        if (isShort && pools.mostReceives(this) > size && memory().roomFor(bufferBytes) > 0) {
+        if (isShort && pools.mostReceives(this) > size && tools.connectionMemory().roomFor(bufferBytes) > 0) {
             adjust(); // others have made room, perhaps those of another loop, which cannot tell
         }
         if (posted < size) {

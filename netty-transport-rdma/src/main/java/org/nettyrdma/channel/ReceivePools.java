@@ -57,13 +57,9 @@ final class ReceivePools {
         this.loop = loop;
         retry = new LoneTimer(loop, RETRY_MILLIS, stayAwake);
         this.tools = tools;
-        long partBytes = memory().maxBytes() / REGISTERED_PART;
+        long partBytes = tools.connectionMemory().maxBytes() / REGISTERED_PART;
         usualBudget = new Budget(Math.min(MAX_BYTES, partBytes));
         longBudget = new Budget(partBytes);
-    }
-
-    private ConnectionMemory memory() {
-        return tools.registeredAllocator().connectionMemory();
     }
 
     /**
@@ -76,11 +72,11 @@ final class ReceivePools {
                 || config.getReceiveBufferSize() > MAX_BUFFER_BYTES) {
             return null;
         }
-        memory().join(); // first, or loops that ask at once would each find what there is for one more
+        tools.connectionMemory().join(); // first, or loops that ask at once would each find what there is for one more
         try {
             return poolFor(context, config, capabilities);
         } catch (Throwable t) {
-            memory().leave();
+            tools.connectionMemory().leave();
             throw t;
         }
     }
@@ -107,7 +103,7 @@ final class ReceivePools {
     private boolean hasRoomForLong(RdmaChannelConfig config) {
         int bytes = config.isLongReceives() ? tools.provider().longestPreferredSendBytes() : 0;
         return bytes > config.getReceiveBufferSize() && bytes <= MAX_BUFFER_BYTES
-                && memory().mostHeldByEach(bytes) >= config.getReceiveQueueDepth();
+                && tools.connectionMemory().mostHeldByEach(bytes) >= config.getReceiveQueueDepth();
     }
 
     private ReceivePool find(int bufferBytes, Budget budget) {

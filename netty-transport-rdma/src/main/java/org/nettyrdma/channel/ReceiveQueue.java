@@ -65,7 +65,7 @@ final class ReceiveQueue implements Receives {
         bufferBytes = bytes;
         largestBytes = Math.max(largestBytes, bytes);
         if (countedBytes > 0) {
-            memory().resize(limitedPeer, allBytes() - countedBytes);
+            tools.connectionMemory().resize(limitedPeer, allBytes() - countedBytes);
             countedBytes = allBytes();
         }
         untilReplaced = 0;
@@ -96,17 +96,13 @@ final class ReceiveQueue implements Receives {
         replacing = false;
     }
 
-    private ConnectionMemory memory() {
-        return tools.registeredAllocator().connectionMemory();
-    }
-
     private long allBytes() {
         return (long) buffers.length * bufferBytes;
     }
 
     @Override
     public int fairMessages() {
-        return memory().shareOf(largestBytes); // what is sent does not become shorter with what is received
+        return tools.connectionMemory().shareOf(largestBytes); // what is sent does not become shorter with what is received
     }
 
     @Override
@@ -117,7 +113,7 @@ final class ReceiveQueue implements Receives {
     @Override
     public void repost() throws IOException {
         if (countedBytes == 0) {
-            memory().open(limitedPeer, allBytes());
+            tools.connectionMemory().open(limitedPeer, allBytes());
             countedBytes = allBytes();
         }
         while (held + posted < buffers.length) {
@@ -233,7 +229,7 @@ final class ReceiveQueue implements Receives {
     @Override
     public void close() {
         if (countedBytes > 0) {
-            memory().close(limitedPeer, countedBytes);
+            tools.connectionMemory().close(limitedPeer, countedBytes);
             countedBytes = 0;
         }
     }

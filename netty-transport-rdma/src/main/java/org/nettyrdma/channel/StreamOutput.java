@@ -117,7 +117,7 @@ final class StreamOutput {
 
     /** Peers that take nothing hold what is posted, so that it is no more than each channel may have. */
     private int shareBytes() {
-        return Math.max(MIN_SHARE_BYTES, tools.registeredAllocator().connectionMemory().shareOf(1));
+        return Math.max(MIN_SHARE_BYTES, tools.connectionMemory().shareOf(1));
     }
 
     /** How much may go into the ring of the peer with the next message. */

@@ -77,7 +77,7 @@ final class StreamRing {
         limitedPeer = RdmaServerChannelConfig.limitedPeer(channel);
         maxBlockBytes = wholeMessages(Math.min(ringBytes / 2, RegisteredByteBufAllocator.MAX_POOLED_BYTES));
         countedBytes = StreamMemory.BYTES + 2 * FIRST_BLOCK_BYTES;
-        memory().open(limitedPeer, countedBytes);
+        tools.connectionMemory().open(limitedPeer, countedBytes);
         try {
             blocks.add(newBlock(FIRST_BLOCK_BYTES));
             blocks.add(newBlock(FIRST_BLOCK_BYTES));
@@ -89,10 +89,6 @@ final class StreamRing {
             }
             throw t;
         }
-    }
-
-    private ConnectionMemory memory() {
-        return tools.registeredAllocator().connectionMemory();
     }
 
     private RingBlock newBlock(int bytes) throws IOException {
@@ -194,7 +190,7 @@ final class StreamRing {
     }
 
     private void count(int bytes) {
-        memory().resize(limitedPeer, bytes);
+        tools.connectionMemory().resize(limitedPeer, bytes);
         countedBytes += bytes;
     }
 
@@ -257,7 +253,7 @@ final class StreamRing {
 
     /** As far as each channel has an equal share. */
     private boolean mayGrow(int bytes) {
-        return countedBytes + bytes <= memory().shareOf(1);
+        return countedBytes + bytes <= tools.connectionMemory().shareOf(1);
     }
 
     private void withdraw(RingBlock block) throws IOException {
@@ -297,7 +293,7 @@ final class StreamRing {
 
     /** The queue pair is closed: gives all memory back that the peer cannot reach any more. */
     void close() {
-        memory().close(limitedPeer, countedBytes);
+        tools.connectionMemory().close(limitedPeer, countedBytes);
         while (!withdrawing.isEmpty()) {
             giveBack(withdrawing.remove(withdrawing.size() - 1));
         }
