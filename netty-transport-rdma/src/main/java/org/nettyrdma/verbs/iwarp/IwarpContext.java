@@ -50,14 +50,9 @@ final class IwarpContext implements VerbsContext {
     @Override
     public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener, ConnectionRequest request)
             throws IOException {
-        IwarpConnectionRequest taken = OwnRequest.of(request, IwarpConnectionRequest.class, IwarpQueuePair.PROVIDER);
-        taken.take();
-        try {
-            return Closing.keep(queuePairs, new IwarpQueuePair(parts, attributes, listener, taken, queuePairs::remove));
-        } catch (Throwable t) {
-            taken.refuse();
-            throw t;
-        }
+        IwarpConnectionRequest own = OwnRequest.of(request, IwarpConnectionRequest.class, IwarpQueuePair.PROVIDER);
+        return own.take(() -> Closing.keep(queuePairs,
+                new IwarpQueuePair(parts, attributes, listener, own, queuePairs::remove)));
     }
 
     @Override

@@ -71,14 +71,9 @@ final class ShmContext implements VerbsContext {
     @Override
     public QueuePair createQueuePair(QueuePairAttributes attributes, QueuePair.Listener listener, ConnectionRequest request)
             throws IOException {
-        ShmConnectionRequest taken = OwnRequest.of(request, ShmConnectionRequest.class, ShmQueuePair.PROVIDER);
-        taken.take();
-        try {
-            return Closing.keep(queuePairs, new ShmQueuePair(parts, attributes, listener, taken, queuePairs::remove));
-        } catch (Throwable t) {
-            taken.refuse();
-            throw t;
-        }
+        ShmConnectionRequest own = OwnRequest.of(request, ShmConnectionRequest.class, ShmQueuePair.PROVIDER);
+        return own.take(() -> Closing.keep(queuePairs,
+                new ShmQueuePair(parts, attributes, listener, own, queuePairs::remove)));
     }
 
     @Override

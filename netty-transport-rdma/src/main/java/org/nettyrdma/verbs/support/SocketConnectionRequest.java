@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.util.function.Supplier;
 import org.nettyrdma.verbs.ConnectionRequest;
 
 /**
@@ -95,14 +96,23 @@ public abstract class SocketConnectionRequest implements ConnectionRequest {
     }
 
     /**
-     * The request becomes a queue pair.
+     * The request becomes a queue pair. Where there can be none, the peer is told.
      *
-     * @throws IOException if it was answered before
+     * @param <Q>          its type
+     * @param newQueuePair makes it
+     * @return what was made
+     * @throws IOException if the request was answered before
      */
-    public final void take() throws IOException {
+    public final <Q> Q take(Supplier<Q> newQueuePair) throws IOException {
         if (answered) {
             throw new IOException("the connection request of " + remoteAddress + " was answered before");
         }
         answered = true;
+        try {
+            return newQueuePair.get();
+        } catch (Throwable t) {
+            refuse();
+            throw t;
+        }
     }
 }
