@@ -183,11 +183,19 @@ public final class NfsClient {
      */
     public CompletableFuture<WriteResult> write(FileHandle file, long offset, StableHow stable, ByteBuf data) {
         int length = data.readableBytes();
-        ByteBuf head = encode(new WriteArguments(file, offset, length, stable, data)::writeWithoutData);
-        CompositeByteBuf arguments = allocator.compositeBuffer(3).addComponents(true, head, data);
-        int padding = Xdr.paddingOf(length);
-        if (padding > 0) {
-            arguments.addComponent(true, allocator.buffer(padding).writeZero(padding));
+        CompositeByteBuf arguments = allocator.compositeBuffer(3);
+        try {
+            arguments.addComponent(true, encode(new WriteArguments(file, offset, length, stable, data)::writeWithoutData));
+            arguments.addComponent(true, data.retain());
+            int padding = Xdr.paddingOf(length);
+            if (padding > 0) {
+                arguments.addComponent(true, allocator.buffer(padding).writeZero(padding));
+            }
+        } catch (RuntimeException | Error e) { // no memory, for instance
+            arguments.release();
+            throw e;
+        } finally {
+            data.release();
         }
         return call(NfsProcedure.WRITE, arguments, results -> {
             WccData.read(results);
@@ -397,7 +405,7 @@ public final class NfsClient {
         try {
             arguments.write(out);
             return out;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             out.release();
             throw e;
         }

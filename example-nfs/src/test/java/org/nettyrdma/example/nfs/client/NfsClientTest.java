@@ -6,9 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,11 +24,14 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.nettyrdma.codec.oncrpc.OpaqueAuth;
 import org.nettyrdma.example.nfs.TestServer;
 import org.nettyrdma.example.nfs.Transport;
 import org.nettyrdma.example.nfs.protocol.AccessBits;
@@ -82,6 +89,27 @@ class NfsClientTest {
     void shouldCallNull(Transport transport) throws IOException {
         connect(transport);
         assertNull(Await.result(client.nullCall()));
+    }
+
+    /** The head of the arguments, and the padding behind the data, need memory. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void shouldReleaseDataWhereThereIsNoMemoryForTheCall(int buffersLeft) {
+        AtomicInteger left = new AtomicInteger(buffersLeft);
+        ByteBufAllocator allocator = new PooledByteBufAllocator(true) {
+            @Override
+            protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+                if (left.getAndDecrement() == 0) {
+                    throw new OutOfMemoryError("expected");
+                }
+                return super.newDirectBuffer(initialCapacity, maxCapacity);
+            }
+        };
+        client = new NfsClient(call -> fail("a call was made"), allocator, OpaqueAuth.NONE, new NfsClientStatistics());
+        ByteBuf data = Unpooled.buffer().writeBytes(new byte[5]);
+        FileHandle file = new FileHandle(new byte[] {1});
+        assertThrows(OutOfMemoryError.class, () -> client.write(file, 0, StableHow.UNSTABLE, data));
+        assertEquals(0, data.refCnt());
     }
 
     @ParameterizedTest
