@@ -68,7 +68,7 @@ class RdmaEventLoop extends SingleThreadEventLoop implements RdmaIoHost {
 
     @Override
     public int registeredChannels() {
-        return io.channelCount() + io.servers().size();
+        return io.channelCount();
     }
 
     @Override

@@ -55,6 +55,7 @@ public final class RdmaIo {
     private final IdleRings idleRings;
 
     private volatile VerbsContext context; // written by the thread of the event loop; others only wake it
+    private volatile int channelCount;     // written by the thread of the event loop
 
     // Everything below is used by the thread of the event loop only.
     private final IntTable<QueuePairChannel> channels = new IntTable<>(); // also those that drain
@@ -242,12 +243,14 @@ public final class RdmaIo {
             channels.remove(lastChannelId);
             throw t;
         }
+        count();
         return lastChannelId;
     }
 
     void remove(QueuePairChannel channel) {
         assert eventLoop.inEventLoop();
         channels.remove(channel.workRequestChannelId());
+        count();
         longestCloseTimeoutMillis = Math.max(longestCloseTimeoutMillis, channel.closeTimeoutMillis());
         lastCompleted = null;
         tools.registeredAllocator().trimTimer().trimLater();
@@ -273,11 +276,13 @@ public final class RdmaIo {
             unregister.run();
             throw t;
         }
+        count();
     }
 
     void remove(AbstractServerChannel server) {
         assert eventLoop.inEventLoop();
         Runnable unregister = servers.remove(server);
+        count();
         if (unregister != null) {
             unregister.run();
         }
@@ -292,9 +297,13 @@ public final class RdmaIo {
         }
     }
 
-    /** How many channels there are, also those that are closed and have not come to their end. */
+    private void count() {
+        channelCount = channels.size() + servers.size();
+    }
+
+    /** How many channels there are, with servers, and with those that are closed and have not come to their end. Any thread. */
     int channelCount() {
-        return channels.size();
+        return channelCount;
     }
 
     List<QueuePairChannel> channels() {
