@@ -237,6 +237,10 @@ abstract class AcceptingChannel extends AbstractServerChannel {
                 unsafe().recvBufAllocHandle().readComplete();
                 pipeline().fireChannelReadComplete();
             }
+            // As with Netty's own transports, AUTO_READ asks once: a handler that swallows later ones holds nothing back.
+            if (open && !readWanted && config.isAutoRead()) {
+                doBeginRead();
+            }
         }
 
         @Override

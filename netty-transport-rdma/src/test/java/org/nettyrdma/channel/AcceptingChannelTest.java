@@ -7,7 +7,9 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
+import io.netty.channel.ServerChannelRecvByteBufAllocator;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
@@ -16,9 +18,12 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Requests that come all at once to a server that wants some of them. */
 @Timeout(60)
@@ -115,6 +120,47 @@ class AcceptingChannelTest extends StreamFixture {
             peer.takeReply();
         }
         assertEquals(39, taken.size());
+    }
+
+    /** As with Netty's own transports, which ask once. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void shouldAcceptOnWhereAHandlerSwallowsReads(int passed) throws Exception {
+        AtomicInteger left = new AtomicInteger(passed);
+        RdmaServerStreamChannel listener = listen(serverBootstrap()
+                .option(ChannelOption.RCVBUF_ALLOCATOR, new ServerChannelRecvByteBufAllocator().maxMessagesPerRead(1))
+                .handler(new ChannelOutboundHandlerAdapter() {
+                    @Override
+                    public void read(ChannelHandlerContext ctx) throws Exception {
+                        if (left.getAndDecrement() > 0) {
+                            super.read(ctx);
+                        }
+                    }
+                }));
+        for (int i = 0; i < 4; i++) {
+            peers.add(RawStreamPeer.request(listener.localAddress(), RawStreamPeer.HELLO));
+        }
+        for (RawStreamPeer peer : peers) {
+            peer.takeReply();
+        }
+    }
+
+    @Test
+    void shouldNotAcceptOnWhereAHandlerTurnsAutoReadOff() throws Exception {
+        RdmaServerStreamChannel listener = listen(serverBootstrap()
+                .option(ChannelOption.RCVBUF_ALLOCATOR, new ServerChannelRecvByteBufAllocator().maxMessagesPerRead(1))
+                .handler(new Taking() {
+                    @Override
+                    public void channelReadComplete(ChannelHandlerContext ctx) {
+                        ctx.channel().config().setAutoRead(false);
+                    }
+                }));
+        for (int i = 0; i < 3; i++) {
+            peers.add(RawStreamPeer.request(listener.localAddress(), RawStreamPeer.HELLO));
+        }
+        awaitOne();
+        listener.eventLoop().submit(() -> { }).sync(); // behind what was delivered together with it
+        assertEquals(0, taken.size());
     }
 
     @Test
