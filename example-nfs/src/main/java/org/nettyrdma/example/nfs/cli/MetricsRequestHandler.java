@@ -1,16 +1,15 @@
 package org.nettyrdma.example.nfs.cli;
 
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.DateFormatter;
 import io.netty.handler.codec.http.DefaultHttpResponse;
 import io.netty.handler.codec.http.HttpChunkedInput;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpMethod;
-import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
@@ -19,14 +18,18 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.QueryStringDecoder;
 import io.netty.handler.stream.ChunkedStream;
 import io.netty.handler.stream.ChunkedWriteHandler;
+import io.netty.util.concurrent.Future;
 import java.io.ByteArrayInputStream;
 import java.util.Date;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 
-/** Answers one request and closes the connection, so that nobody keeps a place between two. A body is of no consequence. */
-final class MetricsRequestHandler extends SimpleChannelInboundHandler<HttpObject> {
+/** Answers one request and ends the connection, so that nobody keeps a place between two. A body is of no consequence. */
+final class MetricsRequestHandler extends SimpleChannelInboundHandler<Object> {
 
     private static final String PATH = "/metrics";
+    /** A server takes the whole address in place of the path, too (RFC 9112, section 3.2.2). */
+    private static final Pattern SCHEME_AND_AUTHORITY = Pattern.compile("(?i)\\Ahttp://[^/?#]*");
     private static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
     private static final int MAX_BYTES = 4096; // of the first line, of all headers
     /** Java copies what is written at once to direct memory, and keeps as much for the thread. */
@@ -45,7 +48,7 @@ final class MetricsRequestHandler extends SimpleChannelInboundHandler<HttpObject
     }
 
     @Override
-    protected void channelRead0(ChannelHandlerContext ctx, HttpObject message) {
+    protected void channelRead0(ChannelHandlerContext ctx, Object message) {
         if (answered || !(message instanceof HttpRequest request)) {
             return;
         }
@@ -65,14 +68,29 @@ final class MetricsRequestHandler extends SimpleChannelInboundHandler<HttpObject
         ctx.write(response);
         int length = request.method().equals(HttpMethod.HEAD) ? 0 : text.length;
         ctx.writeAndFlush(new HttpChunkedInput(new ChunkedStream(new ByteArrayInputStream(text, 0, length), PIECE_BYTES)))
-                .addListener(ChannelFutureListener.CLOSE);
+                .addListener(sent -> answered(ctx, sent));
+    }
+
+    /**
+     * The peer closes when it has taken the answer. Until then it keeps its place: behind a close the system would keep an answer
+     * that is not taken, and a reset, which what the peer sends later causes, may overtake one that is (RFC 9112, section 9.6).
+     */
+    private static void answered(ChannelHandlerContext ctx, Future<?> sent) {
+        if (sent.isSuccess()) {
+            ctx.pipeline().remove(HttpServerCodec.class); // nothing that comes now is looked at
+            ((DuplexChannel) ctx.channel()).shutdownOutput();
+            ctx.channel().config().setAutoRead(true);
+        } else {
+            ctx.close();
+        }
     }
 
     private static HttpResponseStatus status(HttpRequest request) {
         if (request.decoderResult().isFailure() || request.protocolVersion().majorVersion() != 1) {
             return HttpResponseStatus.BAD_REQUEST;
         }
-        if (!new QueryStringDecoder(request.uri()).rawPath().equals(PATH)) {
+        String target = SCHEME_AND_AUTHORITY.matcher(request.uri()).replaceFirst("");
+        if (!new QueryStringDecoder(target).rawPath().equals(PATH)) {
             return HttpResponseStatus.NOT_FOUND;
         }
         boolean allowed = request.method().equals(HttpMethod.GET) || request.method().equals(HttpMethod.HEAD);

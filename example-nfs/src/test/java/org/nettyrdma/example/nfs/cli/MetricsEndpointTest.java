@@ -167,12 +167,13 @@ class MetricsEndpointTest {
     }
 
     /** Of an answer that nobody takes the system would keep some megabytes, for minutes and counted by nobody. */
-    @Test
-    void shouldResetAConnectionThatDoesNotTakeItsAnswer() throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {TEXT_BYTES, 64 << 10}) // more than the system takes at once, and less
+    void shouldResetAConnectionThatDoesNotTakeItsAnswer(int textBytes) throws Exception {
         List<Socket> later = new ArrayList<>();
         try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0));
                 Socket socket = new Socket()) {
-            endpoint.registry().counter("calls", "long", "x".repeat(TEXT_BYTES)).increment();
+            endpoint.registry().counter("calls", "long", "x".repeat(textBytes)).increment();
             socket.setReceiveBufferSize(4096);
             socket.setSoTimeout(3_000);
             socket.connect(endpoint.address());
@@ -221,6 +222,34 @@ class MetricsEndpointTest {
             send(socket, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
             String answer = answer(socket);
             assertTrue(answer.startsWith("HTTP/1.1 200 OK\r\n"), answer);
+        }
+    }
+
+    /** It would overtake the answer on its way. */
+    @Test
+    void shouldNotResetAConnectionWhosePeerSendsMoreThanARequest() throws Exception {
+        try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0));
+                Socket socket = new Socket(NetUtil.LOCALHOST, endpoint.address().getPort())) {
+            socket.setSoTimeout(3_000);
+            send(socket, "GET /metrics HTTP/1.1\r\n\r\n".repeat(1000));
+            assertTrue(answer(socket).startsWith("HTTP/1.1 200 OK\r\n"));
+
+            send(socket, "GET /metrics HTTP/1.1\r\n\r\n".repeat(1000));
+            socket.shutdownOutput();
+            assertEquals(-1, socket.getInputStream().read());
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"http://127.0.0.1/metrics, 200", "HTTP://[::1]:9464/metrics?name=x, 200", "http://x/, 404", "http://x, 404",
+        "/http://x/metrics, 404"})
+    void shouldTakeAWholeAddressInPlaceOfThePath(String target, int status) throws Exception {
+        try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0));
+                Socket socket = new Socket(NetUtil.LOCALHOST, endpoint.address().getPort())) {
+            socket.setSoTimeout(3_000);
+            send(socket, "GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n");
+            String answer = answer(socket);
+            assertTrue(answer.startsWith("HTTP/1.1 " + status + ' '), answer);
         }
     }
 
