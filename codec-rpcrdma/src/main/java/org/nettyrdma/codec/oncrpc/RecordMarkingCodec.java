@@ -57,7 +57,8 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
     private int markerBytes;
     private boolean inFragment;
     private int fragmentBytesLeft;
-    private boolean lastFragment;
+    /** Of the last marker; between two records it is the last fragment of the one before. */
+    private boolean lastFragment = true;
     private boolean failed;
     private boolean passedUp;
 
@@ -130,7 +131,7 @@ public final class RecordMarkingCodec extends ChannelDuplexHandler {
             in.release();
         }
         if (memory != null && !failed) {
-            memory.watch(inFragment || markerBytes > 0 || record.length() > 0);
+            memory.watch(inFragment || markerBytes > 0 || !lastFragment);
         }
     }
 

@@ -120,6 +120,15 @@ class TcpMemoryTest {
         assertEquals(0, loads.get());
     }
 
+    /** With one such fragment now and then it would never be idle. */
+    @Test
+    void shouldEndAConnectionWhoseRecordHasBegunWithAnEmptyFragment() throws Exception {
+        start(STRICT);
+        Socket client = socket();
+        client.getOutputStream().write(new byte[Integer.BYTES]);
+        awaitEnd(client.getInputStream());
+    }
+
     @AfterEach
     void shutDown() throws Exception {
         for (Socket socket : sockets) {
