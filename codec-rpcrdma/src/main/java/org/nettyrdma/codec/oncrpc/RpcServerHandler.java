@@ -267,7 +267,7 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
                 } else {
                     measure(message);
                 }
-                if (context.isRemoved()) { // by the program, before there was anything of the call to be closed
+                if (context.isRemoved()) { // and its figures are kept behind its beginning
                     close();
                 }
             }
@@ -352,6 +352,9 @@ public final class RpcServerHandler extends ChannelDuplexHandler {
         beginning = null;
         if (!call.isAnswered()) {
             unanswered.add(call); // if it is answered now, then by another thread, whose reply comes through here
+        }
+        if (ctx.isRemoved()) { // by the program, before there was anything of the call to be closed
+            close();
         }
     }
 
