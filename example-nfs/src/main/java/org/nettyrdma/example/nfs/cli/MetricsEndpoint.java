@@ -70,6 +70,7 @@ final class MetricsEndpoint implements AutoCloseable {
         return new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
                 .handler(new ConnectionLimitHandler(Integer.MAX_VALUE, Integer.MAX_VALUE)) // for how it tells of failures
                 .childOption(ChannelOption.ALLOCATOR, new UnpooledByteBufAllocator(false))
+                .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true) // a peer may have ended its output before it is answered
                 .childOption(ChannelOption.RCVBUF_ALLOCATOR, new HeapReceiveAllocator())
                 .childHandler(new ChannelInitializer<>() {
                     @Override

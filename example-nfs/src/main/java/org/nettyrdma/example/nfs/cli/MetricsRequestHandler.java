@@ -3,6 +3,7 @@ package org.nettyrdma.example.nfs.cli;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.DateFormatter;
 import io.netty.handler.codec.http.DefaultHttpResponse;
@@ -81,6 +82,14 @@ final class MetricsRequestHandler extends SimpleChannelInboundHandler<Object> {
             ((DuplexChannel) ctx.channel()).shutdownOutput();
             ctx.channel().config().setAutoRead(true);
         } else {
+            ctx.close();
+        }
+    }
+
+    /** A peer that has asked and ended its output still takes its answer, and has its place for that. */
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event == ChannelInputShutdownEvent.INSTANCE && !answered) {
             ctx.close();
         }
     }

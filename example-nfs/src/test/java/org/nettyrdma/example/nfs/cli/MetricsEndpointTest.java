@@ -168,8 +168,8 @@ class MetricsEndpointTest {
 
     /** Of an answer that nobody takes the system would keep some megabytes, for minutes and counted by nobody. */
     @ParameterizedTest
-    @ValueSource(ints = {TEXT_BYTES, 64 << 10}) // more than the system takes at once, and less
-    void shouldResetAConnectionThatDoesNotTakeItsAnswer(int textBytes) throws Exception {
+    @CsvSource({TEXT_BYTES + ",false", "65536,false", "65536,true"}) // more than the system takes at once, and less
+    void shouldResetAConnectionThatDoesNotTakeItsAnswer(int textBytes, boolean endsOutput) throws Exception {
         List<Socket> later = new ArrayList<>();
         try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0));
                 Socket socket = new Socket()) {
@@ -178,6 +178,9 @@ class MetricsEndpointTest {
             socket.setSoTimeout(3_000);
             socket.connect(endpoint.address());
             send(socket, "GET /metrics HTTP/1.1\r\n\r\n");
+            if (endsOutput) {
+                socket.shutdownOutput();
+            }
             assertEquals('H', socket.getInputStream().read());
 
             for (int i = 0; i < 64; i++) {
@@ -235,6 +238,28 @@ class MetricsEndpointTest {
             assertTrue(answer(socket).startsWith("HTTP/1.1 200 OK\r\n"));
 
             send(socket, "GET /metrics HTTP/1.1\r\n\r\n".repeat(1000));
+            socket.shutdownOutput();
+            assertEquals(-1, socket.getInputStream().read());
+        }
+    }
+
+    @Test
+    void shouldAnswerAPeerThatEndsItsOutputBehindItsRequest() throws Exception {
+        try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0));
+                Socket socket = new Socket(NetUtil.LOCALHOST, endpoint.address().getPort())) {
+            endpoint.registry().counter("calls", "long", "x".repeat(TEXT_BYTES)).increment();
+            socket.setSoTimeout(3_000);
+            send(socket, "GET /metrics HTTP/1.0\r\n\r\n");
+            socket.shutdownOutput();
+            assertTrue(answer(socket).length() > TEXT_BYTES);
+        }
+    }
+
+    @Test
+    void shouldCloseAConnectionWhosePeerEndsItsOutputWithoutARequest() throws Exception {
+        try (MetricsEndpoint endpoint = MetricsEndpoint.start(new InetSocketAddress(NetUtil.LOCALHOST, 0));
+                Socket socket = new Socket(NetUtil.LOCALHOST, endpoint.address().getPort())) {
+            socket.setSoTimeout(3_000);
             socket.shutdownOutput();
             assertEquals(-1, socket.getInputStream().read());
         }

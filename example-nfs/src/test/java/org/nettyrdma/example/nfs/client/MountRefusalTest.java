@@ -57,7 +57,8 @@ class MountRefusalTest {
             NfsClientOptions options = new NfsClientOptions();
             failure(server, atAnotherPort ? options.setMountPort(server.endpoint("/").port()) : options);
             long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - calledNanos.get());
-            assertTrue(millis > 500 && millis < 2000, millis + " ms");
+            // a second for the connection and the answer, and less than the two for each of before
+            assertTrue((millis > 500 || atAnotherPort) && millis < (atAnotherPort ? 3500 : 1900), millis + " ms");
         }
     }
 
