@@ -2,6 +2,7 @@ package org.nettyrdma.codec.rpcrdma.connection;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import java.io.IOException;
@@ -138,7 +139,8 @@ public final class ReverseDirectionHandler extends ChannelDuplexHandler {
         if (call) {
             PeerLog.warn(LOGGER, ctx.channel(), "refusing reverse call {}: {}", Integer.toHexString(message.xid()), cause);
             statistics.increment(Counter.CHUNK_ERRORS);
-            ctx.writeAndFlush(RpcRdmaMessage.error(Refusal.of(message.xid(), message.header().version(), cause)));
+            ctx.writeAndFlush(RpcRdmaMessage.error(Refusal.of(message.xid(), message.header().version(), cause)))
+                    .addListener(ChannelFutureListener.CLOSE_ON_FAILURE); // its caller would wait in vain
             DemandedRead.restore(ctx);
         } else {
             ctx.fireUserEventTriggered(new RpcCallFailure(message.xid(), cause));

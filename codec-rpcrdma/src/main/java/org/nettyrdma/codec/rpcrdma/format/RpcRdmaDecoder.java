@@ -3,6 +3,7 @@ package org.nettyrdma.codec.rpcrdma.format;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import org.nettyrdma.codec.oncrpc.RpcMessageType;
 import org.nettyrdma.codec.rpcrdma.ChunkStatistics.Counter;
@@ -160,7 +161,8 @@ public final class RpcRdmaDecoder {
             int xid = received.getInt(start);
             RpcRdmaHeader refusal = format.version() == RpcRdmaVersion.ONE ? new ChunkError(xid, HeaderLayout.VERSION, 1)
                     : new TransportError(xid, 1, RpcRdmaError.SYSTEM);
-            ctx.writeAndFlush(encoder.encode(ctx.alloc(), RpcRdmaMessage.error(refusal)));
+            ctx.writeAndFlush(encoder.encode(ctx.alloc(), RpcRdmaMessage.error(refusal)))
+                    .addListener(ChannelFutureListener.CLOSE_ON_FAILURE);
         }
         return drop(received, Counter.STRAY_MESSAGES_DROPPED);
     }

@@ -157,7 +157,7 @@ public final class ResponderChunkHandler extends ChannelDuplexHandler implements
     }
 
     private void refuse(Malformed call) {
-        replies.refuse(call.xid(), call.version(), call.cause(), ctx.newPromise());
+        replies.refuse(call.xid(), call.version(), call.cause());
         if (call.cause().reason() == RpcRdmaException.Reason.NOT_RPC) {
             PeerLog.warn(LOGGER, ctx.channel(), "{}", call.cause());
             ctx.fireExceptionCaught(call.cause());
@@ -197,7 +197,7 @@ public final class ResponderChunkHandler extends ChannelDuplexHandler implements
 
     @Override
     public void unusable(RpcRdmaMessage call, RpcRdmaException cause) {
-        replies.refuse(call.xid(), call.version(), cause, ctx.newPromise());
+        replies.refuse(call.xid(), call.version(), cause);
         readOn();
     }
 

@@ -70,7 +70,7 @@ final class ResponderReplies {
         this.chunkPromise = new CallbackPromise(ctx) {
             @Override
             protected void written(Throwable cause) {
-                chunkWritten(cause);
+                endIfFailed(cause); // also before it came to the device: the reply behind it says that it was done
             }
         };
     }
@@ -103,7 +103,7 @@ final class ResponderReplies {
 
     /** The call breaks a rule of its binding: the equivalent of bad XDR is the answer (RFC 8166, section 6.1). */
     void writeGarbageArguments(int xid, ResponderCall call) {
-        ChannelPromise written = releasing(call, ctx.newPromise());
+        ChannelPromise written = releasing(call, ownPromise());
         ByteBuf reply;
         try {
             reply = ctx.alloc().buffer(RpcReplyHeader.SUCCESS_BYTES);
@@ -114,6 +114,11 @@ final class ResponderReplies {
         new RpcReplyHeader.Accepted(xid, AcceptStatus.GARBAGE_ARGS).write(reply);
         place(call, reply, reply, List.of(), written);
         ctx.flush();
+    }
+
+    /** Of an answer that no program has given: where it cannot be written, nobody else ends the connection. */
+    private ChannelPromise ownPromise() {
+        return ctx.newPromise().addListener(written -> endIfFailed(written.cause()));
     }
 
     /** The memory of a call is free when its reply is written, which the device may be reading until then. */
@@ -172,8 +177,7 @@ final class ResponderReplies {
         ctx.write(write, chunkPromise);
     }
 
-    /** Also one that failed before it came to the device, for want of memory: the reply behind it says that it was done. */
-    private void chunkWritten(Throwable cause) {
+    private void endIfFailed(Throwable cause) {
         if (cause != null && ctx.channel().isActive()) {
             ctx.fireExceptionCaught(cause);
             ctx.close();
@@ -183,7 +187,7 @@ final class ResponderReplies {
     /** A call can be given no answer at all: as its caller would wait in vain, the connection ends. */
     private void fail(Throwable cause, ChannelPromise written) {
         written.tryFailure(cause);
-        chunkWritten(cause);
+        endIfFailed(cause);
     }
 
     private RpcRdmaMessage invalidating(RpcRdmaMessage reply, ResponderCall call) {
@@ -220,11 +224,16 @@ final class ResponderReplies {
     }
 
     /**
-     * Answers with RDMA_ERROR, never by Send with Invalidate; the requester withdraws what the call exposed.
+     * Refuses a call that no program sees.
      *
      * @param version what the version word of the call said
      */
-    void refuse(int xid, int version, Throwable cause, ChannelPromise promise) {
+    void refuse(int xid, int version, Throwable cause) {
+        refuse(xid, version, cause, ownPromise());
+    }
+
+    /** Answers with RDMA_ERROR, never by Send with Invalidate; the requester withdraws what the call exposed. */
+    private void refuse(int xid, int version, Throwable cause, ChannelPromise promise) {
         PeerLog.warn(LOGGER, ctx.channel(), "refusing call {}: {}", Integer.toHexString(xid), cause);
         boolean isVersion = cause instanceof RpcRdmaException e && e.reason() == RpcRdmaException.Reason.VERSION;
         statistics.increment(isVersion ? Counter.VERSION_ERRORS : Counter.CHUNK_ERRORS);
