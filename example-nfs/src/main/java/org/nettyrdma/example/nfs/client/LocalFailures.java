@@ -8,8 +8,10 @@ import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
 import java.util.Set;
 
 /** What went wrong with files of this machine, in words and with their names. */
@@ -29,8 +31,8 @@ public final class LocalFailures {
      * @return the reason, without the name of the file
      */
     public static String reason(IOException failure) {
-        if (failure instanceof NoSuchFileException) {
-            return "no such file or directory";
+        if (failure instanceof NoSuchFileException missing) {
+            return isBehindFile(missing.getFile()) ? "Not a directory" : "no such file or directory";
         }
         if (failure instanceof FileAlreadyExistsException) {
             return "it exists already";
@@ -49,6 +51,15 @@ public final class LocalFailures {
         }
         String text = failure instanceof FileSystemException withReason ? withReason.getReason() : failure.getMessage();
         return text == null ? "the local file system failed" : text;
+    }
+
+    /** JDK 25 says of what is behind a file that it is not there, and older ones what the system says. */
+    private static boolean isBehindFile(String name) {
+        Path way = name == null ? null : Path.of(name).getParent();
+        while (way != null && Files.notExists(way)) {
+            way = way.getParent();
+        }
+        return way != null && !Files.isDirectory(way);
     }
 
     /** Whether other files fail for the same reason. In other languages than English nobody knows. */
