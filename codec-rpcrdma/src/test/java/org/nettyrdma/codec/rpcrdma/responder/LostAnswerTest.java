@@ -73,6 +73,7 @@ class LostAnswerTest {
 
     @Test
     void shouldEndTheConnectionWhereACallThatIsTooLongCannotBeRefused() {
-        receive(new Msg(1, 1, new ChunkLists(List.of(new ReadChunk(44, List.of(new RemoteSegment(7, 4096, 0)))), List.of(), null)));
+        ReadChunk chunk = new ReadChunk(44, List.of(new RemoteSegment(7, 4096, 0)));
+        receive(new Msg(1, 1, new ChunkLists(List.of(chunk), List.of(), null)));
     }
 }
