@@ -73,8 +73,9 @@ final class MetricsRequestHandler extends SimpleChannelInboundHandler<Object> {
     }
 
     /**
-     * The peer closes when it has taken the answer. Until then it keeps its place: behind a close the system would keep an answer
-     * that is not taken, and a reset, which what the peer sends later causes, may overtake one that is (RFC 9112, section 9.6).
+     * The connection keeps its place until its time is over, or a newer one needs it: nobody tells whether the peer has taken the
+     * answer, which the system would keep behind a close. And a reset, which what the peer sends behind a close causes, may
+     * overtake the answer (RFC 9112, section 9.6).
      */
     private static void answered(ChannelHandlerContext ctx, Future<?> sent) {
         if (sent.isSuccess()) {
@@ -86,7 +87,7 @@ final class MetricsRequestHandler extends SimpleChannelInboundHandler<Object> {
         }
     }
 
-    /** A peer that has asked and ended its output still takes its answer, and has its place for that. */
+    /** A peer that has asked and ended its output may still take its answer. */
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
         if (event == ChannelInputShutdownEvent.INSTANCE && !answered) {
