@@ -55,11 +55,11 @@ import org.nettyrdma.verbs.Capabilities;
 /**
  * Puts RPC-over-RDMA into the pipelines of {@link RdmaChannel}s. One instance serves any number of connections.
  * <pre>{@code
- * new ServerBootstrap().group(new RdmaEventLoopGroup()).channel(RdmaServerChannel.class)
- *         .childHandler(RpcRdma.server().program(program).build()).bind(20049);
+ * RpcRdma.server().program(program).build()
+ *         .configure(new ServerBootstrap().group(new RdmaEventLoopGroup()).channel(RdmaServerChannel.class)).bind(20049);
  *
- * new Bootstrap().group(new RdmaEventLoopGroup()).channel(RdmaChannel.class)
- *         .handler(RpcRdma.client().build()).connect(host, 20049);       // pipeline().get(RpcClient.class)
+ * RpcRdma.client().build()                                               // pipeline().get(RpcClient.class)
+ *         .configure(new Bootstrap().group(new RdmaEventLoopGroup()).channel(RdmaChannel.class)).connect(host, 20049);
  * }</pre>
  *
  * <p>The handlers of the application come last. They read one {@link ByteBuf} per RPC message, and write a {@link ByteBuf} or

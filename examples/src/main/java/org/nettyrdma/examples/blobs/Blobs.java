@@ -57,10 +57,10 @@ public final class Blobs implements RpcProgram {
         RdmaEventLoopGroup group = new RdmaEventLoopGroup(2);
         try {
             RpcRdma rpc = RpcRdma.server().program(new Blobs()).binding(new Binding()).build();
-            Channel server = new ServerBootstrap().group(group).channel(RdmaServerChannel.class)
-                    .childHandler(rpc).bind("127.0.0.1", 0).sync().channel();
-            Channel client = new Bootstrap().group(group).channel(RdmaChannel.class)
-                    .handler(RpcRdma.client().binding(new Binding()).build())
+            Channel server = rpc.configure(new ServerBootstrap().group(group).channel(RdmaServerChannel.class))
+                    .bind("127.0.0.1", 0).sync().channel();
+            Channel client = RpcRdma.client().binding(new Binding()).build()
+                    .configure(new Bootstrap().group(group).channel(RdmaChannel.class))
                     .connect(server.localAddress()).sync().channel();
             put(client, "example", bytes);
             Files.write(Path.of(arguments[1]), get(client, "example"));

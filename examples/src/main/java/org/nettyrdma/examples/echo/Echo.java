@@ -36,11 +36,11 @@ public final class Echo implements RpcProgram {
         String question = arguments.length == 0 ? "Hello over RDMA" : arguments[0];
         RdmaEventLoopGroup group = new RdmaEventLoopGroup(2);
         try {
-            Channel server = new ServerBootstrap().group(group).channel(RdmaServerChannel.class)
-                    .childHandler(RpcRdma.server().program(new Echo()).build())
+            Channel server = RpcRdma.server().program(new Echo()).build()
+                    .configure(new ServerBootstrap().group(group).channel(RdmaServerChannel.class))
                     .bind("127.0.0.1", 0).sync().channel();
-            Channel client = new Bootstrap().group(group).channel(RdmaChannel.class)
-                    .handler(RpcRdma.client().build())
+            Channel client = RpcRdma.client().build()
+                    .configure(new Bootstrap().group(group).channel(RdmaChannel.class))
                     .connect(server.localAddress()).sync().channel();
             System.out.println(ask(client, question));
         } finally {

@@ -57,8 +57,8 @@ public final class SharedMemory implements RpcProgram {
     }
 
     private static void serve(RdmaEventLoopGroup group, SocketAddress address) throws InterruptedException, IOException {
-        new ServerBootstrap().group(group).channel(RdmaServerChannel.class)
-                .childHandler(RpcRdma.server().program(new SharedMemory()).build()).bind(address).sync();
+        RpcRdma.server().program(new SharedMemory()).build()
+                .configure(new ServerBootstrap().group(group).channel(RdmaServerChannel.class)).bind(address).sync();
         System.out.println("process " + ProcessHandle.current().pid() + " serves");
         while (System.in.read() >= 0) {
             continue; // until Ctrl-D
@@ -66,8 +66,8 @@ public final class SharedMemory implements RpcProgram {
     }
 
     private static void ask(RdmaEventLoopGroup group, SocketAddress address) throws InterruptedException {
-        Channel client = new Bootstrap().group(group).channel(RdmaChannel.class)
-                .handler(RpcRdma.client().build()).connect(address).sync().channel();
+        Channel client = RpcRdma.client().build()
+                .configure(new Bootstrap().group(group).channel(RdmaChannel.class)).connect(address).sync().channel();
         ByteBuf answer = client.pipeline().get(RpcClient.class)
                 .call(new RpcRequest(PROGRAM, VERSION, PROCESS_ID)).sync().getNow();
         System.out.println("process " + ProcessHandle.current().pid() + " has asked process "
