@@ -175,7 +175,7 @@ final class Agent {
     }
 
     private Counters counters() {
-        Counters sum = Counters.NONE.withCpuNanos(ProcessorTime.now().nanos());
+        Counters sum = Counters.NONE.with(ProcessorTime.now());
         if (server != null) {
             sum = sum.plus(server.counters());
         }

@@ -188,7 +188,7 @@ final class Contestant implements AutoCloseable {
             counters = count();
         }
         movement.check(setup.peer(), counters);
-        return counters.withCpuNanos(first.cpuNanos());
+        return counters.with(first.processor());
     }
 
     private Counters count() throws IOException {

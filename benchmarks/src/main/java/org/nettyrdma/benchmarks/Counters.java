@@ -4,7 +4,7 @@ package org.nettyrdma.benchmarks;
  * What one end, or both, have done since they were started. Where an end cannot tell, a figure stays 0 and {@link #movementKnown}
  * says so.
  *
- * @param cpuNanos            processor time of the process; shared by the ends in it
+ * @param processor           processor time of the process; shared by the ends in it
  * @param clientAllocated     bytes of Java heap that the client's event loops have allocated
  * @param serverAllocated     the same of the server's
  * @param movementKnown       whether the other figures are counted at all
@@ -16,14 +16,14 @@ package org.nettyrdma.benchmarks;
  * @param remoteInvalidations of them, those withdrawn by a reply
  * @param localInvalidations  of them, those withdrawn by the client
  */
-record Counters(long cpuNanos, long clientAllocated, long serverAllocated, boolean movementKnown, long copiedBytes, long sends,
-        long writtenBytes, long readBytes, long exposures, long remoteInvalidations, long localInvalidations) {
+record Counters(ProcessorTime processor, long clientAllocated, long serverAllocated, boolean movementKnown, long copiedBytes,
+        long sends, long writtenBytes, long readBytes, long exposures, long remoteInvalidations, long localInvalidations) {
 
-    static final Counters NONE = new Counters(0, 0, 0, false, 0, 0, 0, 0, 0, 0, 0);
+    static final Counters NONE = new Counters(ProcessorTime.NONE, 0, 0, false, 0, 0, 0, 0, 0, 0, 0);
 
     /** An end that can tell nothing but what it has allocated. */
     static Counters ofAllocation(long clientAllocated, long serverAllocated) {
-        return new Counters(0, clientAllocated, serverAllocated, false, 0, 0, 0, 0, 0, 0, 0);
+        return new Counters(ProcessorTime.NONE, clientAllocated, serverAllocated, false, 0, 0, 0, 0, 0, 0, 0);
     }
 
     Counters plus(Counters other) {
@@ -34,13 +34,13 @@ record Counters(long cpuNanos, long clientAllocated, long serverAllocated, boole
         return combine(earlier, -1);
     }
 
-    Counters withCpuNanos(long nanos) {
-        return new Counters(nanos, clientAllocated, serverAllocated, movementKnown, copiedBytes, sends, writtenBytes, readBytes,
+    Counters with(ProcessorTime time) {
+        return new Counters(time, clientAllocated, serverAllocated, movementKnown, copiedBytes, sends, writtenBytes, readBytes,
                 exposures, remoteInvalidations, localInvalidations);
     }
 
     private Counters combine(Counters other, int sign) {
-        return new Counters(cpuNanos + sign * other.cpuNanos, clientAllocated + sign * other.clientAllocated,
+        return new Counters(processor.plus(other.processor, sign), clientAllocated + sign * other.clientAllocated,
                 serverAllocated + sign * other.serverAllocated, movementKnown || other.movementKnown,
                 copiedBytes + sign * other.copiedBytes, sends + sign * other.sends, writtenBytes + sign * other.writtenBytes,
                 readBytes + sign * other.readBytes, exposures + sign * other.exposures,

@@ -17,7 +17,10 @@ enum Figure {
     /** Processor time of both ends for a gigabyte of payload. */
     CPU_SECONDS_PER_GIGABYTE("CPU s/GB", "%.2f", false, Window::cpuSecondsPerGigabyte),
     /** Processor time of both ends for a call. */
-    CPU_MICROS_PER_CALL("CPU µs/call", "%.1f", false, window -> window.perCall(window.counters().cpuNanos()) / 1e3),
+    CPU_MICROS_PER_CALL("CPU µs/call", "%.1f", false, window -> window.perCall(window.counters().processor().nanos()) / 1e3),
+    /** Part of that time in which the collector G1 looks through references that were stored, beside the event loops. */
+    REFINEMENT("refinement threads, % of CPU", "%.1f", false, window -> 100.0
+            * window.counters().processor().refinementNanos() / window.counters().processor().nanos()),
     /** Java heap allocated by the client's event loops. */
     CLIENT_ALLOCATED_PER_CALL("client, bytes allocated/call", "%.0f", false,
             window -> window.perCall(window.counters().clientAllocated())),
@@ -37,6 +40,8 @@ enum Figure {
 
     /** What growth shows of small calls. */
     static final List<Figure> SMALL_CALLS = List.of(CALLS_PER_SECOND, P99_MICROS, CPU_MICROS_PER_CALL);
+    /** The same of many connections, each of which has objects of its own. */
+    static final List<Figure> CONNECTIONS = List.of(CALLS_PER_SECOND, P99_MICROS, CPU_MICROS_PER_CALL, REFINEMENT);
     /** What is shown of bulk data. */
     static final List<Figure> BULK = List.of(GIGABYTES_PER_SECOND, CPU_SECONDS_PER_GIGABYTE);
     private static final List<Figure> LATENCY = List.of(P50_MICROS, P99_MICROS, CPU_MICROS_PER_CALL);

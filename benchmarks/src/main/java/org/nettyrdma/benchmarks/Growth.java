@@ -13,6 +13,10 @@ import java.util.Map;
  */
 final class Growth {
 
+    static final String IDLE_CLIENT = "idle client, KiB";
+    static final String IDLE_SERVER = "idle server";
+    static final String MILLIS_TO_OPEN = "ms to open";
+
     private static final int OUTSTANDING = 32;
     private static final int ECHO_BYTES = 64;
     /** Credits with small queues; some calls more than are made at once, for connections that grow. */
@@ -69,8 +73,9 @@ final class Growth {
      * @param axis   what grows, with its unit
      * @param points of all series
      * @param notes  what is missing and why
+     * @param bars   what the points must reach
      */
-    record Curves(String name, String title, String axis, List<Point> points, List<String> notes) {
+    record Curves(String name, String title, String axis, List<Point> points, List<String> notes, List<GrowthBar> bars) {
     }
 
     /**
@@ -97,7 +102,7 @@ final class Growth {
             }
         }
         return new Curves("connections", "64-byte calls, at least 32 outstanding in all, two processes", "connections", points,
-                notes);
+                notes, GrowthBar.ofConnections(ConnectionSeries.DEFAULT.title, ConnectionSeries.NIO.title));
     }
 
     private static List<Point> connections(Turns<ConnectionSeries> turns, int connections) throws IOException {
@@ -112,13 +117,13 @@ final class Growth {
         for (Map.Entry<ConnectionSeries, List<Window>> seen : turns.take(load).entrySet()) {
             ConnectionSeries series = seen.getKey();
             Contestant contestant = turns.get(series);
-            Point point = Point.of(series.title, connections, Figure.SMALL_CALLS, seen.getValue());
+            Point point = Point.of(series.title, connections, Figure.CONNECTIONS, seen.getValue());
             EndsMemory active = contestant.memoryUnderLoad(load, MEMORY_SECONDS);
-            point.values().put("idle client, KiB", idle.get(series).clientBytes() / KIBIBYTE / connections);
-            point.values().put("idle server", idle.get(series).serverBytes() / KIBIBYTE / connections);
+            point.values().put(IDLE_CLIENT, idle.get(series).clientBytes() / KIBIBYTE / connections);
+            point.values().put(IDLE_SERVER, idle.get(series).serverBytes() / KIBIBYTE / connections);
             point.values().put("active client", active.clientBytes() / KIBIBYTE / connections);
             point.values().put("active server", active.serverBytes() / KIBIBYTE / connections);
-            point.values().put("ms to open", contestant.openNanos() / 1e6);
+            point.values().put(MILLIS_TO_OPEN, contestant.openNanos() / 1e6);
             point.values().put("ms to close", contestant.closeConnections() / 1e6);
             points.add(point);
         }
@@ -160,7 +165,7 @@ final class Growth {
             turns.take(load).forEach((credits, seen) ->
                     points.add(Point.of(Peer.RDMA.title(), credits, Figure.SMALL_CALLS, seen)));
         }
-        return new Curves("credits", "64-byte calls, 128 outstanding, one process", "credits", points, List.of());
+        return new Curves("credits", "64-byte calls, 128 outstanding, one process", "credits", points, List.of(), List.of());
     }
 
     /** Throughput against the size of the data, which always travels in chunks. */
@@ -183,7 +188,8 @@ final class Growth {
                 }
             }
         }
-        return new Curves("size", "READ and WRITE, 8 outstanding (of 16 MiB: 2), one process", "bytes", points, List.of());
+        return new Curves("size", "READ and WRITE, 8 outstanding (of 16 MiB: 2), one process", "bytes", points, List.of(),
+                List.of());
     }
 
     /** Rate of small calls against event loops, with few connections and with some. */
@@ -191,6 +197,7 @@ final class Growth {
         record Key(Peer peer, int loops) {
         }
         List<Point> points = new ArrayList<>();
+        List<GrowthBar> bars = new ArrayList<>();
         try (Turns<Key> turns = newTurns()) {
             for (int loops : EVENT_LOOPS) {
                 for (Peer peer : List.of(Peer.RDMA, Peer.NIO, Peer.EPOLL)) {
@@ -205,12 +212,14 @@ final class Growth {
                     turns.get(key).reopen(Setup.of(key.peer()).withEventLoops(key.loops()), connections);
                 }
                 String ofConnections = ", " + connections + " connections";
+                bars.addAll(GrowthBar.ofEventLoops(Peer.RDMA.title() + ofConnections,
+                        List.of(Peer.NIO.title() + ofConnections, Peer.EPOLL.title() + ofConnections)));
                 turns.take(load).forEach((key, seen) ->
                         points.add(Point.of(key.peer().title() + ofConnections, key.loops(), Figure.SMALL_CALLS, seen)));
             }
         }
         return new Curves("event-loops", "64-byte calls, 32 outstanding on each connection, one process",
-                "event loops of each end", points, List.of());
+                "event loops of each end", points, List.of(), bars);
     }
 
     private <K> Turns<K> newTurns() {

@@ -175,7 +175,26 @@ final class MarkdownReport {
             row(cells);
         }
         line("");
+        if (!curves.bars().isEmpty()) {
+            growthBars(curves);
+        }
         return this;
+    }
+
+    private void growthBars(Growth.Curves curves) {
+        row(List.of("", curves.axis(), "compared with the best of", "bar", "measured", ""));
+        rule(6);
+        for (GrowthBar bar : curves.bars()) {
+            for (Growth.Point point : curves.points()) {
+                double measured = bar.isOf(point) ? bar.measured(point, curves.points()) : Double.NaN;
+                if (!Double.isNaN(measured)) {
+                    row(List.of(bar.series() + ", " + bar.figure(), Plots.quantity(point.x()),
+                            String.join("; ", bar.baselines()), bar.limitText(), String.format(Locale.ROOT, "%.2f", measured),
+                            bar.holds(measured) ? "holds" : "missed"));
+                }
+            }
+        }
+        line("");
     }
 
     /** Files beside the report. */

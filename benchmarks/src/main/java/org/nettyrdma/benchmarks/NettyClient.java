@@ -112,8 +112,8 @@ final class NettyClient implements ClientEnd {
         for (Channel channel : channels) {
             if (channel instanceof RdmaChannel rdma) {
                 RdmaChannelStatistics statistics = rdma.statistics();
-                sum = sum.plus(new Counters(0, 0, 0, true, statistics.get(Counter.COPIED_BYTES), statistics.get(Counter.SENDS), 0,
-                        0,
+                sum = sum.plus(new Counters(ProcessorTime.NONE, 0, 0, true, statistics.get(Counter.COPIED_BYTES),
+                        statistics.get(Counter.SENDS), 0, 0,
                         statistics.get(Counter.EXPOSURES), statistics.get(Counter.REMOTE_INVALIDATIONS_RECEIVED),
                         statistics.get(Counter.LOCAL_INVALIDATIONS)));
             }

@@ -55,7 +55,7 @@ final class NettyServer implements ServerEnd {
         for (Channel child : children) {
             if (child instanceof RdmaChannel rdma) {
                 RdmaChannelStatistics statistics = rdma.statistics();
-                sum = sum.plus(new Counters(0, 0, 0, true, statistics.get(Counter.COPIED_BYTES), 0,
+                sum = sum.plus(new Counters(ProcessorTime.NONE, 0, 0, true, statistics.get(Counter.COPIED_BYTES), 0,
                         statistics.get(Counter.WRITTEN_BYTES), statistics.get(Counter.READ_BYTES), 0, 0, 0));
             }
         }

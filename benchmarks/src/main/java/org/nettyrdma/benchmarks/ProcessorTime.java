@@ -12,27 +12,40 @@ import java.nio.file.Path;
 /**
  * Processor time of this process.
  *
- * @param nanos of all of its threads, those that have ended not counted where the kernel tells nanoseconds
+ * @param nanos           of all of its threads, those that have ended not counted where the kernel tells nanoseconds
+ * @param refinementNanos of it, that of the threads by which the collector G1 looks through stored references; 0 where the kernel
+ *                        does not tell that of single threads
  */
-record ProcessorTime(long nanos) {
+record ProcessorTime(long nanos, long refinementNanos) {
 
     private static final Path THREADS = Path.of("/proc/self/task");
+    private static final String REFINEMENT = "G1 Refine";
+
+    static final ProcessorTime NONE = new ProcessorTime(0, 0);
 
     static ProcessorTime now() {
         try {
-            return new ProcessorTime(ofThreads());
+            return ofThreads();
         } catch (IOException e) { // a kernel without scheduler statistics; ticks of 10 ms instead
-            return new ProcessorTime(((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime());
+            var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+            return new ProcessorTime(system.getProcessCpuTime(), 0);
         }
     }
 
-    private static long ofThreads() throws IOException {
+    ProcessorTime plus(ProcessorTime other, int sign) {
+        return new ProcessorTime(nanos + sign * other.nanos, refinementNanos + sign * other.refinementNanos);
+    }
+
+    private static ProcessorTime ofThreads() throws IOException {
         long sum = 0;
+        long refinement = 0;
         try (DirectoryStream<Path> threads = Files.newDirectoryStream(THREADS)) {
             for (Path thread : threads) {
                 try {
                     String statistics = Files.readString(thread.resolve("schedstat"));
-                    sum += Long.parseLong(statistics.substring(0, statistics.indexOf(' ')));
+                    long nanos = Long.parseLong(statistics.substring(0, statistics.indexOf(' ')));
+                    sum += nanos;
+                    refinement += Files.readString(thread.resolve("comm")).startsWith(REFINEMENT) ? nanos : 0;
                 } catch (NoSuchFileException e) {
                     if (Files.exists(thread)) {
                         throw e;
@@ -43,6 +56,6 @@ record ProcessorTime(long nanos) {
         } catch (UncheckedIOException e) {
             throw e.getCause();
         }
-        return sum;
+        return new ProcessorTime(sum, refinement);
     }
 }

@@ -33,7 +33,7 @@ record Window(Load load, Histogram latencyNanos, long elapsedNanos, Counters cou
     }
 
     double cpuSecondsPerGigabyte() {
-        return (double) counters.cpuNanos() / bytes();
+        return (double) counters.processor().nanos() / bytes();
     }
 
     double perCall(long counter) {

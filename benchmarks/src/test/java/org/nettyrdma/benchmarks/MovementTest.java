@@ -56,6 +56,6 @@ class MovementTest {
     }
 
     private static Counters moved(long writtenBytes, long readBytes) {
-        return new Counters(0, 0, 0, true, 0, 0, writtenBytes, readBytes, 0, 0, 0);
+        return new Counters(ProcessorTime.NONE, 0, 0, true, 0, 0, writtenBytes, readBytes, 0, 0, 0);
     }
 }

@@ -37,10 +37,23 @@ class ReportTest {
     @Test
     void shouldSayWhatACurveLacks() {
         String text = new MarkdownReport().growth(new Growth.Curves("x", "Title", "things",
-                List.of(new Growth.Point("one", 2048, Map.of("calls/s", 3.5), new double[] {3.5})), List.of("4096 are left out")))
-                .text();
+                List.of(new Growth.Point("one", 2048, Map.of("calls/s", 3.5), new double[] {3.5})), List.of("4096 are left out"),
+                List.of())).text();
         assertTrue(text.contains("Title.\n4096 are left out.\n"), text);
         assertTrue(text.contains("| one | 2Ki | 3.50 |"), text);
+    }
+
+    @Test
+    void shouldSayWhichBarsOfACurveHold() {
+        Map<String, Double> own = Map.of("calls/s", 90.0, "p99, µs", 3.0);
+        Growth.Point point = new Growth.Point("own", 4, own, new double[] {90});
+        Growth.Point slow = new Growth.Point("slow", 4, Map.of("calls/s", 60.0, "p99, µs", 4.0), new double[] {60});
+        Growth.Point fast = new Growth.Point("fast", 4, Map.of("calls/s", 100.0, "p99, µs", 6.0), new double[] {100});
+        Growth.Point elsewhere = new Growth.Point("fast", 2, Map.of("calls/s", 500.0, "p99, µs", 1.0), new double[] {500});
+        String text = new MarkdownReport().growth(new Growth.Curves("x", "Title", "loops",
+                List.of(point, slow, fast, elsewhere), List.of(), GrowthBar.ofEventLoops("own", List.of("slow", "fast")))).text();
+        assertTrue(text.contains("| own, calls/s | 4 | slow; fast | at least 1.00 times | 0.90 | missed |"), text);
+        assertTrue(text.contains("| own, p99, µs | 4 | slow; fast | at most 1.20 times | 0.75 | holds |"), text);
     }
 
     @Test

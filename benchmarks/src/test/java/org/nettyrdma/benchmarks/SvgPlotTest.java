@@ -71,7 +71,7 @@ class SvgPlotTest {
     void shouldWriteTheFirstFigureOfCurves(@TempDir Path folder) throws Exception {
         Growth.Curves curves = new Growth.Curves("size", "t", "bytes",
                 List.of(new Growth.Point("s", 1024, Map.of("GB/s", 1.0), new double[] {1}),
-                        new Growth.Point("s", 1 << 20, Map.of("GB/s", 2.0), new double[] {2})), List.of());
+                        new Growth.Point("s", 1 << 20, Map.of("GB/s", 2.0), new double[] {2})), List.of(), List.of());
         assertEquals("throughput-by-size.svg", Plots.growth(folder, curves));
         Document svg = parse(Files.readString(folder.resolve("throughput-by-size.svg")));
         assertTrue(texts(svg).toList().containsAll(List.of("1Ki", "1Mi", "GB/s", "bytes")));
