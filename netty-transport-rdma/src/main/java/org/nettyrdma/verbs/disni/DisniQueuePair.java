@@ -24,11 +24,19 @@ import org.slf4j.LoggerFactory;
  *         connect()                     resolved              resolved            ESTABLISHED
  * CREATED ---------> RESOLVING_ADDRESS ---------> RESOLVING_ROUTE ---> CONNECTING ------------> ESTABLISHED
  *         --------------------------------------------------------> ACCEPTING ----------------^   |  |
- *           accept()                                                                  a failure  |  |
+ *           accept()                                                    |                     |  |  |
+ *                                               iWARP: ESTABLISHED      v                     |  |  |
+ *                                                                   SILENT -------------------^  |  |
+ *                                                       the peer has sent something, or a pause  |  |
+ *                                                                                     a failure  |  |
  *                                                                                          BREAKING |
  *   every state before CLOSED: end() ---> ENDED ---> CLOSED: close()              DISCONNECTED |  |
  *                                         ^-----------------------------------------------------
  * }</pre>
+ * In SILENT an iWARP responder waits for the initiator's first FPDU, before which it must not send (RFC 5044, section 7.1.2).
+ * Not every device sees to that: with the kernel's siw an attempt fails whose initiator gets a message before it has read the
+ * answer. But an initiator that waits for a message itself never sends one first, so the silence ends after a while.
+ *
  * The end is the same for every reason: what has completed is taken up, the native queue pair is destroyed, which ends all access
  * of the device, and what is left is completed as flushed. So nothing waits for a device that has gone. In BREAKING the device
  * has reported a failure, and the event that tells the end of the connection is awaited, for a limited time.
@@ -42,13 +50,16 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
     /** More than a device takes to find out that nobody answers; siw takes 10 seconds. */
     private static final int ATTEMPT_TIMEOUT_MILLIS = 30_000;
 
+    /** More than a busy peer takes to read the answer to its request. */
+    private static final int SILENCE_MILLIS = 40;
+
     /** How long to wait for an event that must have happened before. */
     private static final int EVENT_TIMEOUT_MILLIS = 500;
 
     private static final ByteBuffer NO_DATA = ByteBuffer.allocate(0).asReadOnlyBuffer();
 
     private enum State {
-        CREATED, RESOLVING_ADDRESS, RESOLVING_ROUTE, CONNECTING, ACCEPTING, ESTABLISHED, BREAKING, ENDED, CLOSED
+        CREATED, RESOLVING_ADDRESS, RESOLVING_ROUTE, CONNECTING, ACCEPTING, SILENT, ESTABLISHED, BREAKING, ENDED, CLOSED
     }
 
     private final DisniContext context;
@@ -67,6 +78,7 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
     private int outboundReadDepth;
     private IOException failure;
     private boolean brokenEarly;
+    private boolean heardEarly; // the peer's first message was faster than ESTABLISHED
     private boolean faulty; // a completion was lost
     private TimerQueue.Timer timer;
     /** What the listener has not been told of the end. */
@@ -219,14 +231,28 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
         if (state != State.CONNECTING && state != State.ACCEPTING) {
             return; // ended in the meantime
         }
-        boolean asked = state == State.CONNECTING;
-        state = State.ESTABLISHED;
         localAddress = parts.verbs().localAddress(id);
-        if (asked) {
+        if (state == State.CONNECTING) {
             outboundReadDepth = Math.min(outboundReadDepth, event.outboundReadDepth());
+            stands(event.privateData());
+        } else if (parts.device().limits().iwarp() && !heardEarly) {
+            state = State.SILENT;
+            timer = parts.timers().schedule(SILENCE_MILLIS, this::endSilence);
+        } else {
+            stands(request.privateData());
         }
-        ConnectionParameters parameters = new ConnectionParameters(asked ? event.privateData() : request.privateData(),
-                inboundReadDepth, outboundReadDepth, false, 0);
+    }
+
+    private void endSilence() {
+        if (state == State.SILENT) {
+            timer.cancel();
+            stands(request.privateData());
+        }
+    }
+
+    private void stands(ByteBuffer peerData) {
+        state = State.ESTABLISHED;
+        ConnectionParameters parameters = new ConnectionParameters(peerData, inboundReadDepth, outboundReadDepth, false, 0);
         deliver(() -> listener.established(parameters));
         queues.established(); // messages that were faster than the event
         if (brokenEarly) {
@@ -236,7 +262,7 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
 
     private void disconnected() {
         switch (state) {
-            case ESTABLISHED, BREAKING -> {
+            case SILENT, ESTABLISHED, BREAKING -> {
                 queues.drain();
                 end(failure != null ? failure : causeOfEnd(), NO_DATA);
             }
@@ -278,7 +304,7 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
                 queues.addSend(workRequest);
             }
             case ENDED -> queues.flushed(workRequest.workRequestId());
-            case CREATED, RESOLVING_ADDRESS, RESOLVING_ROUTE, CONNECTING, ACCEPTING, CLOSED ->
+            case CREATED, RESOLVING_ADDRESS, RESOLVING_ROUTE, CONNECTING, ACCEPTING, SILENT, CLOSED ->
                     throw new IOException("nothing can be sent before the connection stands");
         }
     }
@@ -313,6 +339,8 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
 
     private void takeUp(ByteBuffer completions, int index) {
         WorkCompletionStatus status = queues.completed(completions, index, state == State.ESTABLISHED || state == State.BREAKING);
+        heardEarly |= state == State.ACCEPTING;
+        endSilence();
         if (status == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
             broken(WorkRequestKey.isSend(completions.getLong(index)) ? unfinished() : causeOfFlushedReceive());
         } else if (status != WorkCompletionStatus.SUCCESS) {
@@ -341,7 +369,8 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
             failure = cause;
         }
         if (state != State.ESTABLISHED) {
-            brokenEarly |= state == State.RESOLVING_ROUTE || state == State.CONNECTING || state == State.ACCEPTING;
+            brokenEarly |= state == State.RESOLVING_ROUTE || state == State.CONNECTING || state == State.ACCEPTING
+                    || state == State.SILENT;
             return;
         }
         state = State.BREAKING;
@@ -387,7 +416,7 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
             case RESOLVING_ADDRESS -> "the device has not resolved the address";
             case RESOLVING_ROUTE -> "the device has found no route";
             case CONNECTING -> "the peer has not answered the request: the server accepts no connections, or is no RDMA listener";
-            case CREATED, ACCEPTING, ESTABLISHED, BREAKING, ENDED, CLOSED -> null;
+            case CREATED, ACCEPTING, SILENT, ESTABLISHED, BREAKING, ENDED, CLOSED -> null;
         };
     }
 
@@ -406,7 +435,7 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
     @Override
     public void moveToError() {
         switch (state) {
-            case ESTABLISHED -> {
+            case SILENT, ESTABLISHED -> {
                 flush();
                 end(failure, NO_DATA);
             }
@@ -423,6 +452,7 @@ final class DisniQueuePair implements QueuePair, WorkQueues.Owner {
         if (state == State.ENDED || state == State.CLOSED) {
             return;
         }
+        endSilence(); // the device has reported the connection
         boolean wasEstablished = state == State.ESTABLISHED || state == State.BREAKING;
         if (wasEstablished) {
             parts.verbs().disconnect(id); // if it was told before, this changes nothing

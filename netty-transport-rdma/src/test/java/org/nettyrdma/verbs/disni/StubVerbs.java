@@ -23,7 +23,10 @@ class StubVerbs extends NativeVerbs {
     final List<String> posted = new ArrayList<>();
     /** The keys of the same. */
     final List<Long> postedKeys = new ArrayList<>();
+    /** The key of the first of the receives posted last. */
+    long postedReceiveKey;
     final List<Long> destroyedIds = new ArrayList<>();
+    boolean iwarp;
     boolean refusesQueuePairs;
     boolean refusesReceives;
     /** Sends that are taken before one is refused. */
@@ -76,6 +79,7 @@ class StubVerbs extends NativeVerbs {
         if (refusesReceives) {
             throw new IOException("no more receives");
         }
+        postedReceiveKey = requests.getLong(NativeExtensions.RECEIVE_ID);
         return count;
     }
 
@@ -106,7 +110,7 @@ class StubVerbs extends NativeVerbs {
 
     @Override
     DeviceLimits limits(long context) throws IOException {
-        return new DeviceLimits("stub0", false, 1024, 16, 16, 16, MAX_COMPLETIONS, 1 << 30, 56, true);
+        return new DeviceLimits("stub0", iwarp, 1024, 16, 16, 16, MAX_COMPLETIONS, 1 << 30, 56, true);
     }
 
     @Override
