@@ -13,6 +13,9 @@ import org.nettyrdma.example.nfs.protocol.NfsStatus;
 /** How one kind of file system keeps attributes. Never follows a symbolic link. Thread safe. */
 interface AttributeStore {
 
+    int OWNER_READ = 0400;
+    int OWNER_WRITE = 0200;
+
     FileStatus read(Path path) throws IOException;
 
     /** Sets the mode of anything but a symbolic link, as far as the file system has its bits. */
@@ -20,6 +23,25 @@ interface AttributeStore {
 
     /** Sets owner and group; {@link Credentials#NO_ID} is refused, by which an operating system would change nothing. */
     void setOwner(Path path, OptionalInt userId, OptionalInt groupId) throws IOException;
+
+    /**
+     * Does once more what the mode of a file may have kept its owner from, with another bit in it meanwhile. The caller has the
+     * name lock alone: nobody else sees that mode, or changes it.
+     *
+     * @param failure how it failed, which is thrown if the file has that bit
+     */
+    default <T> T withOwnerBit(Path path, int bit, IOException failure, NfsCall.Step<T> step) throws IOException {
+        int mode = read(path).attributes().mode();
+        if ((mode & bit) != 0) {
+            throw failure;
+        }
+        setMode(path, mode | bit);
+        try {
+            return step.run();
+        } finally {
+            setMode(path, mode);
+        }
+    }
 
     static void requireSomebody(OptionalInt userId, OptionalInt groupId) throws NfsException {
         boolean isNobody = userId.isPresent() && userId.getAsInt() == Credentials.NO_ID

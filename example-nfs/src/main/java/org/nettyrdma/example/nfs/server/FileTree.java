@@ -7,7 +7,6 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.nettyrdma.example.nfs.LocalNames;
 import org.nettyrdma.example.nfs.protocol.DirectoryOperationArguments;
@@ -39,7 +38,7 @@ final class FileTree {
     private final Places places;
     private final FileSearch search;
     private final KnownFiles known;
-    private final ReadWriteLock names = new ReentrantReadWriteLock();
+    private final ReentrantReadWriteLock names = new ReentrantReadWriteLock();
 
     /**
      * Starts with the root of an export.
@@ -67,6 +66,10 @@ final class FileTree {
 
     Lock exclusiveNames() {
         return names.writeLock();
+    }
+
+    boolean hasNamesAlone() {
+        return names.isWriteLockedByCurrentThread();
     }
 
     AttributeStore store() {

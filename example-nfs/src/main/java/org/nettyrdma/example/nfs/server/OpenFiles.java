@@ -8,7 +8,9 @@ import static java.nio.file.StandardOpenOption.WRITE;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
@@ -236,12 +238,35 @@ final class OpenFiles implements AutoCloseable {
         AccessControl.require(!file.isSpecial() || places.get() == 0, NfsStatus.JUKEBOX);
     }
 
+    /**
+     * Opens a file of which {@link AccessControl} has allowed that. Where its mode keeps this process from it all the same, which
+     * owns it, its mode is another one meanwhile: the owner may read and write what clients have open, whatever its mode has
+     * become (RFC 1813, section 4.4). That takes the name lock alone.
+     *
+     * @throws AccessDeniedException if this process may not open the file, or that takes the name lock alone
+     */
     OpenFile forReading(FileObject file) throws IOException {
-        return acquire(file, new Key(file.node().id(), false));
+        return acquireAsOwner(file, new Key(file.node().id(), false), AttributeStore.OWNER_READ);
     }
 
+    /** The same for writing. */
     OpenFile forWriting(FileObject file) throws IOException {
-        return acquire(file, new Key(file.node().id(), true));
+        return acquireAsOwner(file, new Key(file.node().id(), true), AttributeStore.OWNER_WRITE);
+    }
+
+    private OpenFile acquireAsOwner(FileObject file, Key key, int ownerBit) throws IOException {
+        try {
+            return acquire(file, key);
+        } catch (AccessDeniedException e) {
+            if (!tree.hasNamesAlone()) {
+                throw e;
+            }
+            try {
+                return tree.store().withOwnerBit(file.path(), ownerBit, e, () -> acquire(file, key));
+            } catch (FileSystemException notOwner) {
+                throw NfsErrors.statusOf(notOwner) == NfsStatus.PERM ? e : notOwner;
+            }
+        }
     }
 
     private OpenFile acquire(FileObject file, Key key) throws IOException {
@@ -269,7 +294,7 @@ final class OpenFiles implements AutoCloseable {
         }
         OpenFile writing = useOrNull(new Key(file.node().id(), true));
         try {
-            return writing != null ? writing : forReading(file);
+            return writing != null ? writing : acquire(file, new Key(file.node().id(), false));
         } catch (IOException e) {
             NfsStatus status = NfsErrors.statusOf(e);
             if (status == NfsStatus.ACCES || status == NfsStatus.PERM) {

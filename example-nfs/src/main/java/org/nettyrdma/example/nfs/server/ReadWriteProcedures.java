@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.util.Set;
 import org.nettyrdma.codec.oncrpc.DataItem;
 import org.nettyrdma.codec.oncrpc.Xdr;
@@ -82,11 +83,25 @@ final class ReadWriteProcedures {
     }
 
     private Opened openForReading(NfsCall call, ReadArguments arguments, AttributeSlot slot) throws IOException {
-        return tree.withNames(() -> {
+        return withNames(() -> {
             FileObject file = slot.fill(tree.locate(arguments.file())).requireRegular();
             AccessControl.requireReadData(call.caller(), file.attributes());
             return new Opened(file, openFiles.forReading(file));
         });
+    }
+
+    /** Opens a file with the name lock shared; alone where its mode has to change for that, see {@link OpenFiles#forReading}. */
+    private Opened withNames(NfsCall.Step<Opened> opening) throws IOException {
+        try {
+            return tree.withNames(opening);
+        } catch (AccessDeniedException e) {
+            tree.exclusiveNames().lock();
+            try {
+                return opening.run();
+            } finally {
+                tree.exclusiveNames().unlock();
+            }
+        }
     }
 
     /** An offset of 2^63 or more, which is negative here, is behind the end of every file. */
@@ -155,7 +170,7 @@ final class ReadWriteProcedures {
     }
 
     private Opened openForWriting(NfsCall call, WriteArguments arguments, AttributeSlot slot) throws IOException {
-        return tree.withNames(() -> {
+        return withNames(() -> {
             FileObject file = slot.fill(tree.locate(arguments.file()));
             AccessControl.require(!export.readOnly(), NfsStatus.ROFS);
             file.requireRegular();
@@ -207,15 +222,19 @@ final class ReadWriteProcedures {
         Xdr.writeHyper(call.out(), verifier.current());
     }
 
-    /** Opens nothing in a read-only export, where nothing was written. */
+    /**
+     * Opens nothing in a read-only export, where nothing was written. To open a file for reading is enough, and goes where a
+     * program that is run or its mode keeps this process from opening it for writing.
+     */
     private Opened openForCommit(NfsCall call, CommitArguments arguments, AttributeSlot slot) throws IOException {
-        return tree.withNames(() -> {
+        return withNames(() -> {
             FileObject file = slot.fill(tree.locate(arguments.file())).requireRegular();
             if (export.readOnly()) {
                 return null;
             }
             AccessControl.requireWriteData(call.caller(), file.attributes());
-            return new Opened(file, openFiles.forWriting(file));
+            OpenFile readable = openFiles.toForce(file);
+            return new Opened(file, readable != null ? readable : openFiles.forWriting(file));
         });
     }
 }

@@ -28,7 +28,6 @@ final class UnixAttributes implements AttributeStore {
     private static final String NAMES =
             "unix:mode,ino,dev,rdev,nlink,uid,gid,size,lastAccessTime,lastModifiedTime,ctime,creationTime";
     private static final int FORMAT_MASK = 0170000;
-    private static final int OWNER_READ = 0400;
     private static final int PROBED_ENTRIES = 64;
 
     /**
@@ -95,16 +94,13 @@ final class UnixAttributes implements AttributeStore {
         try {
             AttributeStore.super.setTimes(path, accessTime, modifyTime);
         } catch (FileSystemException e) {
-            int mode = isUnreadable(e) ? read(path).attributes().mode() : OWNER_READ;
-            if ((mode & OWNER_READ) != 0) {
+            if (!isUnreadable(e)) {
                 throw e;
             }
-            setMode(path, mode | OWNER_READ);
-            try {
+            withOwnerBit(path, OWNER_READ, e, () -> {
                 AttributeStore.super.setTimes(path, accessTime, modifyTime);
-            } finally {
-                setMode(path, mode);
-            }
+                return null;
+            });
         }
     }
 

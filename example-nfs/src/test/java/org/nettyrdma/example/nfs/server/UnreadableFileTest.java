@@ -7,12 +7,16 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.nettyrdma.example.nfs.protocol.CommitArguments;
 import org.nettyrdma.example.nfs.protocol.CreateMode;
 import org.nettyrdma.example.nfs.protocol.Fattr;
 import org.nettyrdma.example.nfs.protocol.FileHandle;
+import org.nettyrdma.example.nfs.protocol.NfsProcedure;
+import org.nettyrdma.example.nfs.protocol.NfsStatus;
 import org.nettyrdma.example.nfs.protocol.NfsTime;
 import org.nettyrdma.example.nfs.protocol.Sattr;
 import org.nettyrdma.example.nfs.protocol.TimeChange;
@@ -100,6 +104,41 @@ class UnreadableFileTest {
             }
         },
 
+        /** As an application goes on with a file that it has open. */
+        USE_A_FILE_THAT_IT_MADE_READ_ONLY {
+            @Override
+            void run(Path root, NfsTestClient owner, FileHandle top) {
+                FileHandle file = owner.create(top, "file", CreateMode.GUARDED, Sattr.NONE.withMode(0444), 0)
+                        .ok(Created::read).handle();
+                owner.write(file, 0, "hello");
+                close(owner, top);
+                owner.write(file, 0, "j");
+                close(owner, top);
+                owner.setAttributes(file, Sattr.NONE.withSize(4), null).ok(WccData::read);
+                close(owner, top);
+                NfsTime before = owner.attributes(file).changeTime();
+                assertEquals(NfsStatus.OK, owner.call(NfsProcedure.COMMIT, new CommitArguments(file, 0, 0)).status());
+                assertEquals(before, owner.attributes(file).changeTime(), "reading is enough to force a file");
+                assertEquals("jell", owner.read(file));
+                assertEquals(0444, owner.attributes(file).mode());
+            }
+        },
+
+        USE_A_FILE_THAT_IT_MADE_UNREADABLE {
+            @Override
+            void run(Path root, NfsTestClient owner, FileHandle top) {
+                FileHandle file = owner.create(top, "file", "hello");
+                owner.mode(file, 0);
+                close(owner, top);
+                owner.write(file, 0, "j");
+                close(owner, top);
+                assertEquals(NfsStatus.OK, owner.call(NfsProcedure.COMMIT, new CommitArguments(file, 0, 0)).status());
+                close(owner, top);
+                assertEquals("jello", owner.read(file));
+                assertEquals(0, owner.attributes(file).mode());
+            }
+        },
+
         LEAVE_THE_TARGET_OF_A_LINK {
             @Override
             void run(Path root, NfsTestClient owner, FileHandle top) throws IOException {
@@ -117,6 +156,12 @@ class UnreadableFileTest {
         };
 
         abstract void run(Path root, NfsTestClient owner, FileHandle top) throws IOException;
+    }
+
+    /** Makes the server keep another file open in place of those that it has. */
+    private static void close(NfsTestClient owner, FileHandle top) {
+        owner.create(top, "other", "other");
+        owner.remove(top, "other").ok(WccData::read);
     }
 
     private static void assertPast(Fattr attributes, int mode) {
@@ -138,7 +183,8 @@ class UnreadableFileTest {
         store.setMode(unreadable, 0);
         assertThrows(IOException.class, () -> Files.readString(unreadable));
         int user = store.read(root).attributes().userId();
-        try (NfsService service = new NfsService(Export.of(root).withSquash(Squash.NONE), NfsServiceOptions.DEFAULTS)) {
+        NfsServiceOptions options = NfsServiceOptions.DEFAULTS.withOpenFiles(1, TimeUnit.HOURS.toMillis(1));
+        try (NfsService service = new NfsService(Export.of(root).withSquash(Squash.NONE), options)) {
             NfsTestClient owner = new NfsTestClient(service, NfsTestClient.user(user));
             Scenario.valueOf(arguments[0]).run(root, owner, owner.mount("/"));
             owner.close();
