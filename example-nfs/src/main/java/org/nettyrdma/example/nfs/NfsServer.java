@@ -1,5 +1,7 @@
 package org.nettyrdma.example.nfs;
 
+import static io.netty.util.internal.ObjectUtil.checkInRange;
+
 import io.micrometer.core.instrument.Tags;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -26,6 +28,7 @@ import org.nettyrdma.codec.oncrpc.RpcServerHandler;
 import org.nettyrdma.codec.oncrpc.TransferLimits;
 import org.nettyrdma.example.nfs.server.Export;
 import org.nettyrdma.example.nfs.server.NfsService;
+import org.nettyrdma.example.nfs.server.NfsServiceOptions;
 
 /**
  * A server that answers NFS version 3 and MOUNT version 3 over RDMA, TCP or both, with the same program objects. Any thread may
@@ -66,12 +69,16 @@ public final class NfsServer implements AutoCloseable {
      * @return the server
      * @throws IOException if it cannot listen on a port, rpcbind refuses to register it, or the state of the export cannot be
      *         read
-     * @throws IllegalArgumentException if the options name no port
+     * @throws IllegalArgumentException if the options name no port, or allow longer transfers than
+     *         {@link Transport#MAX_DATA_BYTES}, which no connection takes
      */
     public static NfsServer start(Export export, NfsServerOptions options) throws IOException {
         if (options.ports().isEmpty()) {
             throw new IllegalArgumentException("the options name no port to listen on");
         }
+        NfsServiceOptions limits = options.serviceOptions();
+        checkInRange(limits.maxReadBytes(), 1, Transport.MAX_DATA_BYTES, "maxReadBytes");
+        checkInRange(limits.maxWriteBytes(), 1, Transport.MAX_DATA_BYTES, "maxWriteBytes");
         NfsService service = new NfsService(export, options.serviceOptions());
         service.statistics().bindTo(options.meterRegistry());
         new DuplicateRequestMetrics(service.duplicates(), Tags.empty()).bindTo(options.meterRegistry());

@@ -11,6 +11,7 @@ import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,6 +20,7 @@ import org.nettyrdma.codec.oncrpc.RpcCallHeader;
 import org.nettyrdma.codec.oncrpc.RpcReplyHeader;
 import org.nettyrdma.example.nfs.protocol.Nfs;
 import org.nettyrdma.example.nfs.server.Export;
+import org.nettyrdma.example.nfs.server.NfsServiceOptions;
 
 @Timeout(60)
 class NfsServerTest {
@@ -33,6 +35,16 @@ class NfsServerTest {
         assertEquals(Integer.BYTES + RpcReplyHeader.SUCCESS_BYTES,
                 client.getInputStream().readNBytes(Integer.BYTES + RpcReplyHeader.SUCCESS_BYTES).length);
         return client;
+    }
+
+    @Test
+    void shouldRefuseLongerTransfersThanAConnectionTakes(@TempDir Path directory) throws Exception {
+        int bytes = Transport.MAX_DATA_BYTES;
+        for (NfsServiceOptions options : List.of(NfsServiceOptions.DEFAULTS.withMaxTransferBytes(bytes + 1, bytes),
+                NfsServiceOptions.DEFAULTS.withMaxTransferBytes(bytes, bytes + 1))) {
+            NfsServerOptions withPort = new NfsServerOptions().setPort(Transport.TCP, 0).setServiceOptions(options);
+            assertThrows(IllegalArgumentException.class, () -> NfsServer.start(Export.of(directory), withPort).close());
+        }
     }
 
     @Test
