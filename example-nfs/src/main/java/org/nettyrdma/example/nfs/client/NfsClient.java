@@ -378,7 +378,13 @@ public final class NfsClient {
             ProgramCaller.Decoder<T> decoder, int delayMillis) {
         int start = arguments.readerIndex();
         int end = arguments.writerIndex();
-        caller.call(procedure.number(), arguments.retain(), decoder).whenComplete((value, failure) -> {
+        CompletableFuture<T> answer;
+        try {
+            answer = caller.call(procedure.number(), arguments.retain(), decoder);
+        } catch (RuntimeException | Error e) { // which nobody would hear of who waits for a call that is made again
+            answer = CompletableFuture.failedFuture(e);
+        }
+        answer.whenComplete((value, failure) -> {
             if (failure instanceof NfsException refused && refused.status() == NfsStatus.JUKEBOX
                     && delayMillis <= LAST_DELAY_MILLIS) {
                 CompletableFuture.delayedExecutor(delayMillis, TimeUnit.MILLISECONDS).execute(

@@ -24,6 +24,7 @@ class TryLaterTest {
 
     private static final int JUKEBOX = 10008;
     private static final int ACCES = 13;
+    private static final int NOT_SENT = -1;
 
     private final List<RpcRequest> requests = new ArrayList<>();
     private final List<String> sent = new ArrayList<>();
@@ -35,6 +36,9 @@ class TryLaterTest {
         requests.add(request);
         sent.add(ByteBufUtil.hexDump(request.arguments()));
         request.arguments().skipBytes(request.arguments().readableBytes()).release();
+        if (answers.get(0) == NOT_SENT) {
+            throw new IllegalStateException("not sent");
+        }
         ByteBuf results = ByteBufAllocator.DEFAULT.buffer().writeInt(answers.remove(0));
         return ImmediateEventExecutor.INSTANCE.newSucceededFuture(results);
     }
@@ -46,6 +50,16 @@ class TryLaterTest {
         assertEquals(3, sent.size());
         assertEquals(List.of(sent.get(0), sent.get(0), sent.get(0)), sent);
         assertEquals(0, requests.get(2).arguments().refCnt());
+    }
+
+    @Test
+    void shouldFailWhereTheCallCannotBeMadeAgain() {
+        answers.addAll(List.of(JUKEBOX, NOT_SENT));
+        Throwable failure = assertThrows(ExecutionException.class,
+                () -> client.remove(new FileHandle(new byte[8]), "name").get(30, TimeUnit.SECONDS)).getCause();
+        assertEquals("not sent", failure.getMessage());
+        assertEquals(2, sent.size());
+        assertEquals(0, requests.get(1).arguments().refCnt());
     }
 
     @Test
