@@ -54,11 +54,11 @@ final class AttributeProcedures {
 
         private void run() throws IOException {
             boolean forWriting = arguments.attributes().size().isPresent() && !export.readOnly();
-            openFiles.withoutLease(FileHandles.claimedId(arguments.file()), forWriting, call.caller(), this::withContents);
+            openFiles.withoutLease(tree.idOf(arguments.file()), forWriting, call.caller(), this::withContents);
         }
 
         private void withContents() throws IOException {
-            FileLocks.Held contentsOfFile = contents.exclusive(FileHandles.claimedId(arguments.file()));
+            FileLocks.Held contentsOfFile = contents.exclusive(tree.idOf(arguments.file()));
             try {
                 OpenFile toResize = call.locked(tree.exclusiveNames(), this::applyOrOpen);
                 if (toResize != null) {

@@ -118,15 +118,22 @@ final class FileTree {
         });
     }
 
+    /** Which file a handle is of, which no forged one tells. Needs no lock. */
+    FileId idOf(FileHandle handle) throws NfsException {
+        FileId id = FileHandles.claimedId(handle);
+        FileNode node = known.get(id);
+        handles.requireEqual(handle, node == null ? handles.handleOf(id) : node.handle());
+        return id;
+    }
+
     /**
      * Finds the file of a handle.
      *
      * @throws UnknownFileException if that takes a {@link #search}, for which the caller must have no lock
      */
     FileObject locate(FileHandle handle) throws IOException {
-        FileId id = FileHandles.claimedId(handle);
+        FileId id = idOf(handle);
         FileNode node = known.get(id);
-        handles.requireEqual(handle, node == null ? handles.handleOf(id) : node.handle());
         FileObject found = node == null ? null : atKnownName(node);
         if (found == null) {
             AccessControl.require(!search.isGoneForGood(id), NfsStatus.STALE);

@@ -56,7 +56,7 @@ final class ReadWriteProcedures {
     void read(NfsCall call) throws IOException {
         ReadArguments arguments = ReadArguments.read(call.arguments());
         AttributeSlot slot = call.attributes();
-        Opened opened = openFiles.withoutLease(FileHandles.claimedId(arguments.file()), false, call.caller(),
+        Opened opened = openFiles.withoutLease(tree.idOf(arguments.file()), false, call.caller(),
                 () -> openForReading(call, arguments, slot));
         ByteBuf data = null;
         boolean endOfFile;
@@ -147,12 +147,12 @@ final class ReadWriteProcedures {
     }
 
     private <T> T toWrite(NfsCall call, FileHandle file, NfsCall.Step<T> step) throws IOException {
-        return openFiles.withoutLease(FileHandles.claimedId(file), !export.readOnly(), call.caller(), step);
+        return openFiles.withoutLease(tree.idOf(file), !export.readOnly(), call.caller(), step);
     }
 
     /** With the lock of the contents, so that nobody sets the size, or finds it half written, meanwhile. */
     private Written openAndWrite(NfsCall call, WriteArguments arguments, int count, AttributeSlot slot) throws IOException {
-        FileLocks.Held contentsOfFile = contents.shared(FileHandles.claimedId(arguments.file()));
+        FileLocks.Held contentsOfFile = contents.shared(tree.idOf(arguments.file()));
         try {
             Opened opened = openForWriting(call, arguments, slot);
             try {

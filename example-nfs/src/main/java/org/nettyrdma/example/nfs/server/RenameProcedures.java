@@ -105,7 +105,7 @@ final class RenameProcedures {
         LinkArguments arguments = LinkArguments.read(call.arguments());
         AttributeSlot fileSlot = call.attributes(); // which failures without the lock tell, too
         AttributeSlot directorySlot = call.changes();
-        openFiles.withoutLease(FileHandles.claimedId(arguments.file()), false, call.caller(),
+        openFiles.withoutLease(tree.idOf(arguments.file()), false, call.caller(),
                 () -> call.locked(tree.exclusiveNames(), () -> link(call, arguments, fileSlot, directorySlot)));
     }
 

@@ -128,6 +128,16 @@ class ContentsLockTest extends OpenFileTest {
         assertEquals(NfsStatus.OK, resultOf(truncated));
     }
 
+    @Test
+    void shouldRefuseAForgedHandleWithoutTheLockOfItsFile() {
+        NfsTestClient caller = another();
+        FileHandle forged = forged(file);
+        assertEquals(NfsStatus.BADHANDLE,
+                resultOf(begin(() -> caller.setAttributes(forged, Sattr.NONE.withMode(0640), null))));
+        mayWrite.countDown();
+        assertEquals(NfsStatus.OK, resultOf(written));
+    }
+
     /** A client that knows the file of before takes what differs after for its own change. */
     @Test
     void shouldTellTheStateRightBeforeAChangeOfAttributes() {
