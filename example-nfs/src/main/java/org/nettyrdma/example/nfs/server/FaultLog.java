@@ -21,7 +21,7 @@ final class FaultLog {
     }
 
     /** @param what what failed, in words of this server */
-    void warn(Object what, Exception cause) {
+    void warn(Object what, Throwable cause) {
         long now = System.nanoTime();
         long next = nextNanos.get();
         if (now - next >= 0 && nextNanos.compareAndSet(next, now + INTERVAL_NANOS)) {

@@ -105,13 +105,14 @@ final class NfsProgram implements RpcProgram {
         Credentials caller = Credentials.of(call.header().credential(), export);
         NfsCall nfsCall = new NfsCall(tree, caller, call.arguments(), call.alloc());
         NfsStatus status;
+        ByteBuf results;
         try {
             status = statusOf(nfsCall, procedure);
+            results = nfsCall.results();
         } catch (RuntimeException | Error e) {
             nfsCall.release();
             throw e;
         }
-        ByteBuf results = nfsCall.results();
         statistics.called(procedure, status, argumentBytes, results.readableBytes(), System.nanoTime() - startNanos);
         if (nfsCall.dataItem() == null) {
             call.reply(results);

@@ -444,7 +444,7 @@ final class OpenFiles implements AutoCloseable {
     private void closeChannel(OpenFile file) {
         try {
             file.channel().close();
-        } catch (IOException | RuntimeException e) { // whatever it is, the others are to be closed, now and next time
+        } catch (IOException | RuntimeException | Error e) { // whatever it is, the others are to be closed, now and next time
             verifier.change(); // file systems of a network tell only now what they could not write
             faults.warn("closing a file", e);
         }

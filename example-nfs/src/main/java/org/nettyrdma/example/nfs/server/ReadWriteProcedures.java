@@ -67,7 +67,7 @@ final class ReadWriteProcedures {
             readFully(open.channel(), arguments.offset(), count, data);
             boolean becameShorter = data.readableBytes() < count;
             endOfFile = becameShorter || arguments.offset() < 0 || arguments.offset() + data.readableBytes() >= size;
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             release(data);
             throw e;
         }

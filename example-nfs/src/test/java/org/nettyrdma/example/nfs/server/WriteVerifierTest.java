@@ -139,6 +139,17 @@ class WriteVerifierTest extends OpenFileTest {
         assertNotEquals(verifier, commit(client).ok(WriteVerifierTest::verifierOfCommit));
     }
 
+    /** As one thread does again and again, which would end. */
+    @Test
+    void shouldGoOnWhereAFileCannotBeClosedForAnError() {
+        long verifier = writeUnstable();
+        atClose.set(() -> {
+            throw new InternalError("test");
+        });
+        openFiles.close();
+        assertNotEquals(verifier, commit(client).ok(WriteVerifierTest::verifierOfCommit));
+    }
+
     /** What was lost while a call wrote may have been of that call. */
     @Test
     void shouldAnswerAWriteWithTheVerifierOfBefore() {
