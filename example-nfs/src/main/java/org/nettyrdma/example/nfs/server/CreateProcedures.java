@@ -78,8 +78,33 @@ final class CreateProcedures {
             Resize next = createOrTell(null);
             while (next != null) {
                 Resize resize = next;
-                next = openFiles.withoutLease(resize.file(), resize.setsSize(), resize.caller(), () -> withContents(resize));
+                try {
+                    next = openFiles.withoutLease(resize.file(), resize.setsSize(), resize.caller(), () -> withContents(resize));
+                } catch (IOException | RuntimeException e) {
+                    if (resize.isNew()) {
+                        call.locked(tree.exclusiveNames(), () -> {
+                            takeNewAway(resize.file());
+                            throw e;
+                        });
+                    }
+                    throw e;
+                }
             }
+        }
+
+        /** Takes a file away that was created for a step that has failed. */
+        private void takeNewAway(FileId id) throws IOException {
+            FileObject directory = findAgain();
+            FileObject file = tree.childOrNull(directory, arguments.where().name());
+            if (file != null && file.node().id().equals(id)) {
+                takeAway(directory, arguments.where().name(), file);
+            }
+        }
+
+        /** What was found before, without the lock that the call has now, is not the state before any more. */
+        private FileObject findAgain() throws IOException {
+            slot.fill(null);
+            return slot.fillToChange(arguments.where().directory(), export);
         }
 
         private Resize withContents(Resize resize) throws IOException {
@@ -126,12 +151,7 @@ final class CreateProcedures {
                 AttributeChanges.resize(resize.toResize(), resize.changes().size().getAsLong());
             } catch (IOException | RuntimeException e) {
                 call.locked(tree.exclusiveNames(), () -> {
-                    slot.fill(null);
-                    FileObject directory = slot.fillToChange(arguments.where().directory(), export);
-                    FileObject file = tree.childOrNull(directory, arguments.where().name());
-                    if (resize.isNew() && file != null && file.node().id().equals(resize.file())) {
-                        takeAway(directory, arguments.where().name(), file);
-                    }
+                    findAgain();
                     throw e;
                 });
             }

@@ -17,6 +17,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
@@ -155,6 +156,28 @@ class CreateProceduresTest extends NfsTest {
             assertNoRoom(tree, procedures::create, new CreateArguments(name, CreateMode.EXCLUSIVE, Sattr.NONE, 1));
             assertNoRoom(tree, procedures::makeDirectory, new MakeDirectoryArguments(name, Sattr.NONE));
             assertNoRoom(tree, procedures::makeSymbolicLink, new SymbolicLinkArguments(name, Sattr.NONE, "target"));
+            assertEquals(0, openFiles.size());
+        }
+    }
+
+    /** A file that is not to be empty has its size first, and then its times. */
+    @Test
+    void shouldLeaveNothingWhereAStepBehindTheSizeFails() throws IOException {
+        AttributeStore store = new DelegatingStore(new PortableAttributes(root)) {
+            @Override
+            public void setTimes(Path path, FileTime accessTime, FileTime modifyTime) throws IOException {
+                if (Files.size(path) != 0) {
+                    throw new FileSystemException(path.toString(), null, "Disk quota exceeded");
+                }
+            }
+        };
+        FileTree tree = newTree(store);
+        try (OpenFiles openFiles = new OpenFiles(tree, new WriteVerifier(), 4, 1000)) {
+            CreateProcedures procedures = new CreateProcedures(tree, export(), openFiles, new FileLocks(),
+                    new NameQuota(Long.MAX_VALUE), new AttributeChanges(tree, export(), openFiles));
+            DirectoryOperationArguments name = new DirectoryOperationArguments(tree.root().node().handle(), "name");
+            Sattr attributes = Sattr.NONE.withSize(5).withTimes(TimeChange.SERVER_TIME, TimeChange.NONE);
+            assertNoRoom(tree, procedures::create, new CreateArguments(name, CreateMode.GUARDED, attributes, 0));
             assertEquals(0, openFiles.size());
         }
     }
