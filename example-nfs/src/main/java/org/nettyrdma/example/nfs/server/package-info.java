@@ -12,7 +12,7 @@
  * <li>The <em>name lock</em>, one per service, is shared by calls that use a path and exclusive to calls that change names or
  * attributes, so that between checking a path and using it no other call can put something else in its place. The table in
  * {@code ProcedureTable} says which procedure takes it how. READ, WRITE and COMMIT hold it only while they find and open the
- * file, not while they move data.</li>
+ * file, not while they move data; alone where the mode of the file has to be another one to open it.</li>
  * <li>The <em>lease lock</em>, one per file, belongs to the call that waits until no other process has a lease of the file, which
  * may take long. No other lock is held when it is taken, nor taken with it.</li>
  * <li>The <em>lock of the contents</em>, one per file, is shared by WRITE while it moves data, and exclusive to SETATTR and to a
