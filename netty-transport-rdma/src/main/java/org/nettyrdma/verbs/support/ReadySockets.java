@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
@@ -40,9 +41,10 @@ public final class ReadySockets {
     /**
      * Opens the selector.
      *
-     * @throws IOException if the system has no descriptor for it
+     * @throws IOException if the system has no descriptor for it, or for a socket
      */
     public ReadySockets() throws IOException {
+        SocketChannel.open().close(); // Java needs descriptors to close its first socket; without, it never closes any
         selector = Selector.open();
     }
 
