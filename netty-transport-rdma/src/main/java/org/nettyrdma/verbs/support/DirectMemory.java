@@ -177,6 +177,11 @@ public final class DirectMemory {
         }
     }
 
+    /** Has Java open the files that allocating needs, while there are descriptors: what fails for want of them fails for good. */
+    static void prepare() {
+        limitBytes();
+    }
+
     private static long usedBytes() {
         return JvmPool.DIRECT.getTotalCapacity();
     }
@@ -185,7 +190,7 @@ public final class DirectMemory {
         return JvmPool.LIMIT_BYTES;
     }
 
-    /** Found when it is first needed. */
+    /** Found when it is first needed, or an event loop is made. */
     private static final class JvmPool {
 
         static final long LIMIT_BYTES = PlatformDependent.estimateMaxDirectMemory();

@@ -41,6 +41,7 @@ public final class LoopCore {
     public LoopCore(LongSupplier nanoClock, IntSupplier steeringTagGenerator) throws IOException {
         timers = new TimerQueue(nanoClock);
         this.steeringTagGenerator = steeringTagGenerator;
+        DirectMemory.prepare();
         sockets = new ReadySockets(); // last, since it has to be closed
     }
 
