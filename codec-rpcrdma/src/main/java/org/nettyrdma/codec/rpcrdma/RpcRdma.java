@@ -11,6 +11,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelPipeline;
 import io.netty.util.internal.StringUtil;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelConfig;
@@ -50,7 +51,10 @@ import org.nettyrdma.codec.rpcrdma.shared.BindingTable;
 import org.nettyrdma.codec.rpcrdma.shared.ChunkCounters;
 import org.nettyrdma.codec.rpcrdma.shared.ConnectionParts;
 import org.nettyrdma.handler.credit.CreditGate;
+import org.nettyrdma.peer.PeerLog;
 import org.nettyrdma.verbs.Capabilities;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Puts RPC-over-RDMA into the pipelines of {@link RdmaChannel}s. One instance serves any number of connections.
@@ -86,6 +90,8 @@ import org.nettyrdma.verbs.Capabilities;
 @ChannelHandler.Sharable
 public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
 
+    private static final Logger LOGGER = LoggerFactory.getLogger(RpcRdma.class);
+
     private final boolean server;
     private final ReceivePlan receives;
     private final ResourceLimits resources;
@@ -110,6 +116,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
     private final Consumer<ChannelPipeline> handlers;
     private final ChunkCounters statistics = new ChunkCounters();
     private final OpenConnections connections = new OpenConnections();
+    private final AtomicBoolean hasWarnedOfShortfall = new AtomicBoolean();
 
     RpcRdma(RpcRdmaBuilder builder) {
         server = builder.server;
@@ -195,6 +202,7 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
                     + "the event loop of the channel, those of the application may have executors of their own)");
         }
         RpcRdmaLimits own = receives.limitsOf(channel);
+        warnOfShortfall(channel, own);
         NegotiatedConnection connection = new NegotiatedConnection(channel, server, versions, announce(channel, own),
                 own.inlineThresholdBytes(), properties(own));
         ConnectionParts parts = new ConnectionParts(own, resources, memory, bindings, statistics, connection);
@@ -229,6 +237,15 @@ public final class RpcRdma extends ChannelInitializer<RdmaChannel> {
         extensionHandlers.accept(pipeline);
         handlers.accept(pipeline);                        // RPC message     <-> the application
         connections.add(channel, gate);
+    }
+
+    /** Once: it is the same for all channels of a bootstrap that was not configured. */
+    private void warnOfShortfall(RdmaChannel channel, RpcRdmaLimits own) {
+        String shortfall = receives.shortfall(own);
+        if (!shortfall.isEmpty() && !hasWarnedOfShortfall.getAndSet(true)) {
+            PeerLog.warn(LOGGER, channel, "has fewer or smaller receives than RpcRdma was asked for: {}; "
+                    + "RpcRdma.configure(bootstrap) sets these options", shortfall);
+        }
     }
 
     /**

@@ -2,6 +2,7 @@ package org.nettyrdma.codec.rpcrdma.connection;
 
 import io.netty.channel.ChannelOption;
 import java.util.Map;
+import java.util.StringJoiner;
 import org.nettyrdma.channel.RdmaChannel;
 import org.nettyrdma.channel.RdmaChannelOption;
 import org.nettyrdma.codec.rpcrdma.RpcRdmaLimits;
@@ -92,6 +93,24 @@ public record ReceivePlan(boolean server, RpcRdmaLimits limits, boolean mayBeLon
             return limits;
         }
         return limits.withCredits(credits).withInlineThresholdBytes(thresholdBytes);
+    }
+
+    /**
+     * Says what was asked for, and is not to be had, since a channel has fewer or smaller receives than {@link #options()}.
+     *
+     * @param own the result of {@link #limitsOf}
+     * @return empty if all is to be had
+     */
+    public String shortfall(RpcRdmaLimits own) {
+        StringJoiner missing = new StringJoiner(", ");
+        if (own.credits() < limits.credits()) {
+            missing.add("credits: " + own.credits() + " instead of " + limits.credits() + " (RECEIVE_QUEUE_DEPTH)");
+        }
+        if (own.inlineThresholdBytes() < limits.inlineThresholdBytes()) {
+            missing.add("inlineThresholdBytes: " + own.inlineThresholdBytes() + " instead of " + limits.inlineThresholdBytes()
+                    + " (RECEIVE_BUFFER_SIZE)");
+        }
+        return missing.toString();
     }
 
     /**
