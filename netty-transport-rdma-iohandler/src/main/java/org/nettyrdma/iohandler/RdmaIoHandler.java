@@ -8,6 +8,7 @@ import io.netty.channel.IoHandlerContext;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.IoRegistration;
 import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.SingleThreadEventExecutor;
 import io.netty.util.concurrent.ThreadAwareExecutor;
 import java.io.IOException;
 import java.util.Objects;
@@ -41,6 +42,7 @@ public final class RdmaIoHandler implements IoHandler {
     private final IoEventLoop eventLoop;
     private final Host host = new Host();
     private final RdmaIo io;
+    private boolean hasShutdownHook;
 
     private RdmaIoHandler(IoEventLoop eventLoop, VerbsProvider provider, IdleStrategy idleStrategy) throws IOException {
         this.eventLoop = eventLoop;
@@ -87,6 +89,19 @@ public final class RdmaIoHandler implements IoHandler {
         @Override
         public boolean isChangingThreadSupported() {
             return true;
+        }
+    }
+
+    /**
+     * An event loop that is shut down behind its look at that, and without a quiet period, ends without
+     * {@link #prepareToDestroy()}. In {@link #destroy()} it takes no tasks any more, so that nobody would hear of channels that
+     * are closed there. Its hooks run before.
+     */
+    @Override
+    public void initialize() {
+        if (!hasShutdownHook && eventLoop instanceof SingleThreadEventExecutor executor) {
+            executor.addShutdownHook(io::closeChannels);
+            hasShutdownHook = true; // it stays where the event loop goes on with another thread
         }
     }
 

@@ -79,6 +79,24 @@ class RdmaIoHandlerTest {
         return new Bootstrap().group(loops).channel(type).handler(handler).connect(server.localAddress()).sync().channel();
     }
 
+    /** By a task, the event loop is shut down behind its look at that, and does not prepare for its end. */
+    @Test
+    void shouldTellChannelsOfTheEndOfAnEventLoopThatOneOfItsTasksShutsDown() throws Exception {
+        EventLoopGroup ending = new MultiThreadIoEventLoopGroup(1, RdmaIoHandler.newFactory());
+        CompletableFuture<Void> inactive = new CompletableFuture<>();
+        Channel server = listen(group, RdmaServerChannel.class, new ChannelInboundHandlerAdapter());
+        Channel client = connect(ending, RdmaChannel.class, server, new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelInactive(ChannelHandlerContext ctx) {
+                inactive.complete(null);
+            }
+        });
+        client.eventLoop().execute(() -> ending.shutdownGracefully(0, TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        assertTrue(ending.awaitTermination(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+        assertTrue(client.closeFuture().isSuccess());
+        assertTrue(inactive.isDone());
+    }
+
     private void exchange(EventLoopGroup loops, boolean stream) throws Exception {
         Channel server = listen(loops, stream ? RdmaServerStreamChannel.class : RdmaServerChannel.class, new Echo());
         var answer = new Answer(1000);
