@@ -29,8 +29,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class DocumentCommandsTest {
 
     /** Programs of the system, which need root or a device, or come with Java. */
-    private static final Set<String> OF_THE_SYSTEM = Set.of("apt", "java", "jfr", "make", "modprobe", "rdma",
-            "rping", "tcpdump", "ulimit");
+    private static final Set<String> OF_THE_SYSTEM = Set.of("apt", "grep", "java", "jfr", "make", "modprobe", "mount",
+            "rdma", "rping", "tcpdump", "ulimit", "umount");
     private static final Set<String> OF_MAVEN = Set.of("skipTests", "test", "surefire.failIfNoSpecifiedTests",
             "surefire.rerunFailingTestsCount", "maven.main.skip");
     private static final Pattern PLACEHOLDER = Pattern.compile("[A-Z]+|\\.\\.\\.");
@@ -57,6 +57,7 @@ class DocumentCommandsTest {
         List<Path> documents = new ArrayList<>(Documents.all());
         documents.add(Documents.ROOT.resolve("CONTRIBUTING.md"));
         documents.add(Documents.ROOT.resolve("interop").resolve("README.md"));
+        documents.add(Documents.ROOT.resolve("example-nfs").resolve("README.md"));
         List<Command> commands = new ArrayList<>();
         for (Path document : documents) {
             for (Documents.Block block : Documents.blocks(document, "sh")) {

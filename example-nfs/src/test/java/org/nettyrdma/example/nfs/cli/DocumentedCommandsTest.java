@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.nettyrdma.example.nfs.dump.Captures;
 
-/** Runs what README and the pages of {@code docs} show of the command line. */
+/** Runs what README, that of the example and the pages of {@code docs} show of the command line, but for what needs a server. */
 class DocumentedCommandsTest {
 
     private static final String LAUNCHER = "example-nfs/nfs ";
@@ -27,9 +27,10 @@ class DocumentedCommandsTest {
     static List<String> commands() throws IOException {
         List<String> commands = new ArrayList<>();
         try (Stream<Path> pages = Files.list(Path.of("../docs"))) {
-            for (Path document : Stream.concat(Stream.of(Path.of("../README.md")), pages).filter(Files::isRegularFile).toList()) {
+            Stream<Path> documents = Stream.concat(Stream.of(Path.of("../README.md"), Path.of("README.md")), pages);
+            for (Path document : documents.filter(Files::isRegularFile).toList()) {
                 for (String line : Files.readAllLines(document)) {
-                    if (line.startsWith(LAUNCHER)) {
+                    if (line.startsWith(LAUNCHER) && !line.contains("--export") && !line.contains("nfs://")) {
                         commands.add(line.substring(LAUNCHER.length()).replaceFirst("\\s+#.*", "").strip());
                     }
                 }
