@@ -30,7 +30,7 @@ class DocumentedCommandsTest {
             Stream<Path> documents = Stream.concat(Stream.of(Path.of("../README.md"), Path.of("README.md")), pages);
             for (Path document : documents.filter(Files::isRegularFile).toList()) {
                 for (String line : Files.readAllLines(document)) {
-                    if (line.startsWith(LAUNCHER) && !line.contains("--export") && !line.contains("nfs://")) {
+                    if (line.startsWith(LAUNCHER) && !line.contains("--export") && !line.contains("rdma://")) {
                         commands.add(line.substring(LAUNCHER.length()).replaceFirst("\\s+#.*", "").strip());
                     }
                 }
