@@ -32,6 +32,13 @@ final class BlockPool {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(BlockPool.class);
 
+    /**
+     * As many as a group has event loops, unless it is told a number; more where that is little, for a client's group beside a
+     * server's. Two event loops on one stripe wait for each other, and who waits loses its turn on the processor.
+     */
+    private static final int EVENT_LOOPS_PER_PROCESSOR = 2;
+    private static final int LEAST_STRIPES = 16;
+
     private static final int FIRST_SLAB_BYTES = 1 << 20;
     private static final int LARGEST_SLAB_BYTES = 16 << 20;
     /**
@@ -90,7 +97,8 @@ final class BlockPool {
         this.provider = provider;
         this.maxBytes = maxBytes;
         this.firstSlabBytes = (int) Math.max(LEAST_SLAB_BYTES, Math.min(FIRST_SLAB_BYTES, maxBytes / FIRST_SLAB_PART));
-        stripes = new BlockStack[MathUtil.findNextPositivePowerOfTwo(NettyRuntime.availableProcessors())][SizeClasses.COUNT];
+        int threads = Math.max(LEAST_STRIPES, EVENT_LOOPS_PER_PROCESSOR * NettyRuntime.availableProcessors());
+        stripes = new BlockStack[MathUtil.findNextPositivePowerOfTwo(threads)][SizeClasses.COUNT];
         for (BlockStack[] stacks : stripes) {
             for (int i = 0; i < stacks.length; i++) {
                 stacks[i] = new BlockStack();

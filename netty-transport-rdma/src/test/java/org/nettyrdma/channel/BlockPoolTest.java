@@ -5,10 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.util.concurrent.FastThreadLocalThread;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -48,6 +51,22 @@ class BlockPoolTest {
         provider.gatherAllocations(null);
         assertEquals(THREADS * MIB, pool.registeredBytes());
         return taken;
+    }
+
+    @Test
+    void shouldNotLetEventLoopsShareFreeBlocks() throws Exception {
+        int eventLoops = Math.max(16, 2 * Runtime.getRuntime().availableProcessors());
+        Set<Integer> offsets = new HashSet<>();
+        for (int i = 0; i < eventLoops; i++) {
+            Thread eventLoop = new FastThreadLocalThread(() -> {
+                Block block = pool.takeBlock(BLOCK_BYTES);
+                offsets.add(block.offset); // before the next one starts
+                block.release();
+            });
+            eventLoop.start();
+            eventLoop.join();
+        }
+        assertEquals(eventLoops, offsets.size());
     }
 
     @Test

@@ -139,6 +139,37 @@ class WaitPolicyTest {
         assertTrue(spun);
     }
 
+    @Test
+    void shouldHardlyEverSpinWhereOthersWantTheProcessorAndThatIsLittleBetter() {
+        int spins = waitInCrowd(MANY, 6_000, 9_000);
+        assertTrue(spins < MANY / 50, spins + " spins");
+    }
+
+    @Test
+    void shouldSpinWhereOthersWantTheProcessorAndThatIsFarBetter() {
+        int spins = waitInCrowd(MANY, 4_000, 9_000);
+        assertTrue(spins > MANY * 0.9, spins + " spins");
+        assertFalse(policy.prefersSpinning());
+    }
+
+    @Test
+    void shouldSpinAgainWhenNobodyElseWantsTheProcessor() {
+        waitInCrowd(MANY, 6_000, 9_000);
+        wait(MANY, 6_000, 9_000);
+        assertTrue(shareOfSpins(6_000, 9_000) > 0.9);
+    }
+
+    /** One in four of those who poll gives the processor away. */
+    private int waitInCrowd(int waits, long spinningNanos, long sleepingNanos) {
+        int spins = 0;
+        for (int i = 0; i < waits; i++) {
+            boolean spinning = policy.spinNanos() > 0;
+            spins += spinning ? 1 : 0;
+            policy.waited(spinning ? spinningNanos : sleepingNanos, spinning && i % 4 == 0);
+        }
+        return spins;
+    }
+
     private double shareOfSpins(long spinningNanos, long sleepingNanos) {
         return (double) wait(MANY, spinningNanos, sleepingNanos) / MANY;
     }
