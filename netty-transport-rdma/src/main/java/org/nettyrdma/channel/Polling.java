@@ -123,7 +123,7 @@ final class Polling {
         }
     }
 
-    /** Whether waits are spent polling, as far as that was found to be better, and others leave the processor to it. */
+    /** Whether waits are spent polling, as far as that was found to be better, and nobody else wants the processor. */
     boolean isPreferred() {
         return switch (idleStrategy) {
             case ADAPTIVE -> waitPolicy.prefersSpinning() && !contended;

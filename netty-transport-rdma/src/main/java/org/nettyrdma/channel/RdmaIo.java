@@ -66,8 +66,6 @@ public final class RdmaIo {
     private QueuePairChannel lastCompleted;
     private int lastCompletedId;
     private final GrowingQueue<QueuePairChannel> turns = new GrowingQueue<>(16); // each once
-    private int lastTurnId; // of the channel that had the last turn
-    private boolean sameChannel; // had the turn before, too
     private boolean idle; // nothing was left to do with the last iteration
     private int failuresInARow;
     /** What the failure of the context leaves to do; {@code null} without. */
@@ -328,10 +326,10 @@ public final class RdmaIo {
     /**
      * How many messages a channel passes on before it flushes what they led to. A flush costs a system call at each end, so that
      * all that has arrived goes together. While the loop polls and has its processor to itself, the peer is likely at work on
-     * another one: it gets something to do soon. With turns of other channels between its own it has something to do already.
+     * another one: it gets something to do soon.
      */
     int maxMessagesPerTurn() {
-        return sameChannel && polling.isPreferred() ? MESSAGES_PER_TURN_WHILE_POLLING : Integer.MAX_VALUE;
+        return polling.isPreferred() ? MESSAGES_PER_TURN_WHILE_POLLING : Integer.MAX_VALUE;
     }
 
     private int runChannels() {
@@ -340,9 +338,6 @@ public final class RdmaIo {
         for (int i = 0; i < count; i++) {
             QueuePairChannel channel = turns.poll();
             channel.awaitsTurn = false;
-            int id = channel.workRequestChannelId();
-            sameChannel = id == lastTurnId;
-            lastTurnId = id;
             try {
                 channel.takeTurn();
             } catch (Throwable t) { // even to fail the channel has failed; the others get their turn

@@ -19,10 +19,6 @@ package org.nettyrdma.channel;
  * has woken it, also where another one is idle, and only ends that poll are moved apart. Who has work of its own keeps the
  * processor for a time slice, and one of these is enough to go to sleep instead. A trial of polling ends with the first
  * time slice that it has cost.
- *
- * <p>Where polling gives the processor away again and again, more threads have work than there are processors. Each wait then
- * depends on what these do, so that now and then the shorter ones seem to be those spent polling, and all that is sure is that
- * polling takes time from who has work. So polling has to be far better there, and is tried more and more rarely.
  */
 final class WaitPolicy {
 
@@ -44,17 +40,15 @@ final class WaitPolicy {
     /** So polling begins where work comes within four wake-ups. */
     private static final double WORTHWHILE = 0.8;
     private static final double FAR_BETTER = 0.5;
-    /** Of the waits spent polling, those in which another thread took the processor. */
-    private static final double CROWDED = 1.0 / 16;
-    private static final int MOST_ROUNDS_BETWEEN_TRIALS = 8 * ROUNDS_BETWEEN_TRIALS;
+    /** Of the waits spent polling, the part that another thread ends where the peer shares the processor. */
+    private static final double SHARED = 0.5;
 
     private double averageSleepingNanos = LONGEST_TELLING_WAIT_NANOS;
     private double averageSpinningNanos = LONGEST_TELLING_WAIT_NANOS;
-    private double contendedPart;
+    private double contendedPart; // of the waits spent polling
     private boolean spinning;
     private boolean trial;
     private int waitsLeft = WAITS_PER_ROUND;
-    private int roundsBetweenTrials = ROUNDS_BETWEEN_TRIALS;
     private int roundsSinceTrial = ROUNDS_BETWEEN_TRIALS - 1; // so that both ways have been tried before the first choice
 
     /** How long to poll before going to sleep this time, in nanoseconds: all or nothing. */
@@ -62,13 +56,9 @@ final class WaitPolicy {
         return spinning ? SPIN_NANOS : 0;
     }
 
-    /** Whether polling is what was found to be better, and not only tried, and others leave the processor to it. */
+    /** Whether polling is what was found to be better, and not only tried, and others mostly leave the processor to it. */
     boolean prefersSpinning() {
-        return spinning != trial && !isCrowded();
-    }
-
-    private boolean isCrowded() {
-        return contendedPart > CROWDED;
+        return spinning != trial && contendedPart < SHARED;
     }
 
     /**
@@ -93,16 +83,10 @@ final class WaitPolicy {
     }
 
     private void beginRound() {
+        boolean spinningPays = averageSpinningNanos < averageSleepingNanos * WORTHWHILE;
         boolean farBetter = averageSpinningNanos < averageSleepingNanos * FAR_BETTER;
-        boolean spinningPays = farBetter || !isCrowded() && averageSpinningNanos < averageSleepingNanos * WORTHWHILE;
-        if (trial) {
-            roundsSinceTrial = 0;
-            roundsBetweenTrials = isCrowded() && !spinningPays
-                    ? Math.min(2 * roundsBetweenTrials, MOST_ROUNDS_BETWEEN_TRIALS) : ROUNDS_BETWEEN_TRIALS;
-        } else {
-            roundsSinceTrial++;
-        }
-        trial = roundsSinceTrial >= (farBetter ? ROUNDS_BETWEEN_SHORT_TRIALS : roundsBetweenTrials);
+        roundsSinceTrial = trial ? 0 : roundsSinceTrial + 1;
+        trial = roundsSinceTrial >= (farBetter ? ROUNDS_BETWEEN_SHORT_TRIALS : ROUNDS_BETWEEN_TRIALS);
         spinning = spinningPays != trial;
         waitsLeft = trial && farBetter ? WAITS_PER_SHORT_TRIAL : WAITS_PER_ROUND;
     }
