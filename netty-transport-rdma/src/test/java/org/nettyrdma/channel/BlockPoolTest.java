@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.util.NettyRuntime;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -55,7 +56,7 @@ class BlockPoolTest {
 
     @Test
     void shouldNotLetEventLoopsShareFreeBlocks() throws Exception {
-        int eventLoops = Math.max(16, 2 * Runtime.getRuntime().availableProcessors());
+        int eventLoops = Math.min(MIB / BLOCK_BYTES, Math.max(16, 2 * NettyRuntime.availableProcessors())); // of one slab
         Set<Integer> offsets = new HashSet<>();
         for (int i = 0; i < eventLoops; i++) {
             Thread eventLoop = new FastThreadLocalThread(() -> {
