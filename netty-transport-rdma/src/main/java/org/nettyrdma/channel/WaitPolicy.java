@@ -40,7 +40,7 @@ final class WaitPolicy {
     /** So polling begins where work comes within four wake-ups. */
     private static final double WORTHWHILE = 0.8;
     private static final double FAR_BETTER = 0.5;
-    /** Of the waits spent polling, the part that another thread ends where the peer shares the processor. */
+    /** Where other threads take the processor in this part of the waits spent polling, the peer has none of its own. */
     private static final double SHARED = 0.5;
 
     private double averageSleepingNanos = LONGEST_TELLING_WAIT_NANOS;
