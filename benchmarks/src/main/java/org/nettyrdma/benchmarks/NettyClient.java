@@ -27,6 +27,9 @@ final class NettyClient implements ClientEnd {
     /** Connections that are being opened or closed at once where there are many. */
     private static final int CHANGING_AT_ONCE = 64;
 
+    /** Up to so many are opened one after the other, where it matters which event loops they connect. */
+    private static final int FEW = 16;
+
     private final Setup setup;
     private final EventLoopGroup group;
     private final EventLoopThreads threads;
@@ -38,11 +41,29 @@ final class NettyClient implements ClientEnd {
         group = transport.newGroup();
         threads = new EventLoopThreads(group);
         try {
-            connect(transport.client(group), transport.address(port), connections);
+            if (setup.eventLoops() > 1 && connections <= FEW) {
+                connectLoops(transport.client(group), transport.address(port), connections);
+            } else {
+                connect(transport.client(group), transport.address(port), connections);
+            }
             channels.forEach(this::checkIdentity);
         } catch (Throwable e) {
             close();
             throw e;
+        }
+    }
+
+    /**
+     * Gives each event loop a part of the connections in a row. The server spreads them in the order of their arrival, so that
+     * each loop has connections to as many loops of the server as can be, in each run. If each had its own loop there, a call
+     * would take 0.8 of the time.
+     */
+    private void connectLoops(Bootstrap bootstrap, SocketAddress address, int connections) throws InterruptedException {
+        List<EventLoop> loops = new ArrayList<>();
+        group.forEach(loop -> loops.add((EventLoop) loop));
+        for (int i = 0; i < connections; i++) {
+            EventLoop loop = loops.get(i * loops.size() / connections);
+            channels.add(bootstrap.clone(loop).connect(address).sync().channel());
         }
     }
 

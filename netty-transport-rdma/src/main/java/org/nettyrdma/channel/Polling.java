@@ -24,7 +24,9 @@ final class Polling {
     private final IdleStrategy idleStrategy;
     private final CompletionHandler completions;
     private final WaitPolicy waitPolicy = new WaitPolicy();
+    private final LoopsAtWork.Loop loop;
     private long exhaustivePolls;
+    private int workSinceWait;
     private long waitedNanos;
     private boolean contended; // the last time that it polled before going to sleep
 
@@ -34,16 +36,23 @@ final class Polling {
     /** Woken, perhaps for something that the event loop does not know of: a wait ends, or the next one is left out. */
     private volatile boolean woken;
 
-    Polling(RdmaIoHost host, IdleStrategy idleStrategy, CompletionHandler completions) {
+    Polling(RdmaIoHost host, IdleStrategy idleStrategy, CompletionHandler completions, LoopsAtWork loopsAtWork) {
         this.host = host;
         this.idleStrategy = idleStrategy;
         this.completions = completions;
+        loop = loopsAtWork.new Loop();
     }
 
     int poll(VerbsContext context) throws IOException {
         int work = context.poll(completions, MAX_COMPLETIONS_PER_POLL);
+        workSinceWait += work;
         exhaustivePolls += work < MAX_COMPLETIONS_PER_POLL ? 1 : 0;
         return work;
+    }
+
+    /** The event loop has ended. */
+    void end() {
+        loop.ends();
     }
 
     /** How many polls have delivered everything there was. */
@@ -68,11 +77,14 @@ final class Polling {
         if (wasWoken || !mayWait || !host.canBlock()) {
             return 0;
         }
+        int work = workSinceWait;
+        workSinceWait = 0;
         int found = 0;
         long deadlineNanos = host.deadlineNanos();
         long startNanos = System.nanoTime();
         switch (idleStrategy) {
             case ADAPTIVE -> {
+                waitPolicy.waits(loop.rests(), work);
                 contended = false;
                 if (waitPolicy.spinNanos() > 0) {
                     long delayNanos = deadlineNanos == -1 ? NO_DEADLINE : host.delayNanos();
@@ -82,9 +94,13 @@ final class Polling {
                     sleep(context, deadlineNanos);
                 }
             }
-            case BLOCKING -> sleep(context, deadlineNanos);
+            case BLOCKING -> {
+                loop.rests();
+                sleep(context, deadlineNanos);
+            }
             case BUSY_POLL -> Thread.onSpinWait();
         }
+        loop.works();
         woken = false;
         long nanos = System.nanoTime() - startNanos;
         waitedNanos += nanos;

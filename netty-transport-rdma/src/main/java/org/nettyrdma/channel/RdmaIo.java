@@ -92,7 +92,7 @@ public final class RdmaIo {
         this.eventLoop = eventLoop;
         this.provider = provider;
         this.host = host;
-        polling = new Polling(host, idleStrategy, new Completions());
+        polling = new Polling(host, idleStrategy, new Completions(), LoopsAtWork.OF_PROCESS);
         tools = PostingTools.of(provider);
         receivePools = new ReceivePools(eventLoop, tools, this::stayAwake);
         idleRings = new IdleRings(eventLoop);
@@ -481,6 +481,7 @@ public final class RdmaIo {
     /** Closes the context, and ends what has not come to its end. */
     public void end() {
         attempt(context::close);
+        polling.end();
         context = new LostContext(new RejectedExecutionException("the event loop has ended"));
         channels.values().forEach(channel -> attempt(channel::contextClosed));
     }

@@ -43,22 +43,42 @@ final class WaitPolicy {
     /** Where other threads take the processor in this part of the waits spent polling, the peer has none of its own. */
     private static final double SHARED = 0.5;
 
+    /** Completions since the wait before, of which a wake-up is a small part. */
+    private static final int MUCH_WORK = 32;
+    /** Where this part of the waits begins with much work done and all processors at the work of other loops, none polls. */
+    private static final double CROWDED = 0.125;
+
     private double averageSleepingNanos = LONGEST_TELLING_WAIT_NANOS;
     private double averageSpinningNanos = LONGEST_TELLING_WAIT_NANOS;
     private double contendedPart; // of the waits spent polling
-    private boolean spinning;
+    private double crowdedPart; // of all waits
+    private boolean spinning;   // in this round, unless it is crowded
     private boolean trial;
     private int waitsLeft = WAITS_PER_ROUND;
     private int roundsSinceTrial = ROUNDS_BETWEEN_TRIALS - 1; // so that both ways have been tried before the first choice
 
+    /**
+     * Tells that a wait begins, before all other methods.
+     *
+     * @param processorsAtWork whether other event loops are at work on all processors
+     * @param completions      what was done since the last wait
+     */
+    void waits(boolean processorsAtWork, int completions) {
+        crowdedPart += ((processorsAtWork && completions >= MUCH_WORK ? 1 : 0) - crowdedPart) * WEIGHT_OF_NEWEST;
+    }
+
+    private boolean crowded() {
+        return crowdedPart >= CROWDED;
+    }
+
     /** How long to poll before going to sleep this time, in nanoseconds: all or nothing. */
     long spinNanos() {
-        return spinning ? SPIN_NANOS : 0;
+        return spinning && !crowded() ? SPIN_NANOS : 0;
     }
 
     /** Whether polling is what was found to be better, and not only tried, and others mostly leave the processor to it. */
     boolean prefersSpinning() {
-        return spinning != trial && contendedPart < SHARED;
+        return spinning != trial && contendedPart < SHARED && !crowded();
     }
 
     /**
@@ -71,7 +91,7 @@ final class WaitPolicy {
         if (contended && trial && nanos > LONGEST_TELLING_WAIT_NANOS) {
             waitsLeft = 1;
         }
-        if (spinning) {
+        if (spinNanos() > 0) {
             averageSpinningNanos += (telling - averageSpinningNanos) * WEIGHT_OF_NEWEST;
             contendedPart += ((contended ? 1 : 0) - contendedPart) * WEIGHT_OF_NEWEST;
         } else {

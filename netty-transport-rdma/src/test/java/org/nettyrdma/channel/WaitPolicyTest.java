@@ -149,6 +149,57 @@ class WaitPolicyTest {
         assertTrue(shareOfPreferredWaits(1) > 0.9);
     }
 
+    @Test
+    void shouldNotPollWhereOtherLoopsAreAtWorkOnAllProcessorsAndEachWakeUpBringsMuchWork() {
+        assertTrue(shareOfSpins(true, 32) < 0.01);
+        assertFalse(policy.prefersSpinning());
+    }
+
+    @Test
+    void shouldPollWhereAWakeUpBringsLittleWork() {
+        assertTrue(shareOfSpins(true, 31) > 0.9);
+        assertTrue(policy.prefersSpinning());
+    }
+
+    @Test
+    void shouldPollWhereAProcessorIsFree() {
+        assertTrue(shareOfSpins(false, 1000) > 0.9);
+        assertTrue(policy.prefersSpinning());
+    }
+
+    @Test
+    void shouldPollAgainWhenAProcessorBecomesFree() {
+        shareOfSpins(true, 32);
+        assertTrue(shareOfSpins(false, 32) > 0.9);
+    }
+
+    @Test
+    void shouldTakeWaitsThatWereNotPolledForSleep() {
+        wait(MANY, 5_000, 20_000);
+        for (int i = 0; i < MANY; i++) {
+            policy.waits(true, 32);
+            policy.waited(350_000, false);
+        }
+        for (int i = 0; policy.spinNanos() == 0; i++) {
+            assertTrue(i < ROUND, "waits that were no polls have counted as polls");
+            policy.waits(false, 32);
+            policy.waited(20_000, false);
+        }
+        assertTrue(policy.prefersSpinning());
+    }
+
+    /** Of waits for which polling is far better if one looks only at their length. */
+    private double shareOfSpins(boolean processorsAtWork, int completions) {
+        int spins = 0;
+        for (int i = 0; i < MANY; i++) {
+            policy.waits(processorsAtWork, completions);
+            boolean spinning = policy.spinNanos() > 0;
+            spins += spinning ? 1 : 0;
+            policy.waited(spinning ? 5_000 : 45_000, false);
+        }
+        return (double) spins / MANY;
+    }
+
     /** Where so many in four of the waits spent polling are contended. */
     private double shareOfPreferredWaits(int contendedInFour) {
         wait(ROUND, 5_000, 45_000);
