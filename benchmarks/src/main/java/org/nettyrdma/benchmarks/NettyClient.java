@@ -56,7 +56,7 @@ final class NettyClient implements ClientEnd {
     /**
      * Gives each event loop a part of the connections in a row. The server spreads them in the order of their arrival, so that
      * each loop has connections to as many loops of the server as can be, in each run. If each had its own loop there, a call
-     * would take 0.8 of the time.
+     * would take less time.
      */
     private void connectLoops(Bootstrap bootstrap, SocketAddress address, int connections) throws InterruptedException {
         List<EventLoop> loops = new ArrayList<>();

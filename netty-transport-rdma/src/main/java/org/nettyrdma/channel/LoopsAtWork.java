@@ -4,8 +4,8 @@ import io.netty.util.NettyRuntime;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Counts the event loops that are at work, that is neither asleep nor polling for work. While there are as many as processors,
- * who polls takes a processor from one of them.
+ * Counts the event loops that are at work, that is neither asleep nor polling for work; those that never sleep always are.
+ * While there are as many as processors, who polls takes a processor from one of them.
  *
  * <p>Nothing is counted while there are no more loops than processors, since each wait would pay for a line of memory that all
  * loops write.
